@@ -1,0 +1,23 @@
+# Fails when a file of MODULE includes a Dewpoint module that is neither its own nor in ALLOWED
+# (comma-separated). Run by the tests architecture.<module>.
+cmake_minimum_required(VERSION 3.25)
+
+string(REPLACE "," ";" allowed "${ALLOWED}")
+list(APPEND allowed ${MODULE} core)
+file(GLOB_RECURSE files ${DIR}/*.hpp ${DIR}/*.cpp ${DIR}/*.in)
+set(violations "")
+foreach(file IN LISTS files)
+  file(STRINGS ${file} lines REGEX "^[ \t]*#[ \t]*include[ \t]+[<\"]dewpoint/")
+  foreach(line IN LISTS lines)
+    string(REGEX REPLACE ".*dewpoint/([a-z0-9_]+)/.*" "\\1" target "${line}")
+    if(MODULE STREQUAL "core" AND NOT target STREQUAL "core")
+      list(APPEND violations "${file}: ${line}")
+    elseif(NOT target IN_LIST allowed)
+      list(APPEND violations "${file}: ${line}")
+    endif()
+  endforeach()
+endforeach()
+if(violations)
+  list(JOIN violations "\n  " text)
+  message(FATAL_ERROR "${MODULE} may include only: ${allowed}\n  ${text}")
+endif()

@@ -1,0 +1,15 @@
+# The outside libraries, one imported target each. tools/packages.txt names the Debian package
+# that brings it.
+find_package(Threads REQUIRED)
+find_package(TBB REQUIRED)
+find_package(fmt REQUIRED)
+find_package(hwy REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(OpenBLAS REQUIRED IMPORTED_TARGET openblas)
+
+# Header-only libraries that Debian ships without a CMake package.
+find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
+find_path(BOOST_MATH_INCLUDE_DIR boost/math/quadrature/gauss.hpp REQUIRED)
+find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
+find_path(NLOHMANN_JSON_INCLUDE_DIR nlohmann/json.hpp REQUIRED)

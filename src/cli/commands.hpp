@@ -1,0 +1,41 @@
+// The verbs of the command line. Each adds its options to the program and leaves an action to run;
+// the whole tree is also what the manual and the completions are made from.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+namespace dewpoint::cli {
+
+/// What the parsed command line wants done; returns the exit status.
+using Action = std::function<int()>;
+
+struct Program {
+  CLI::App app{"An instrument for the phase transitions of softmax attention."};
+  Action action;             // set by the verb that was named
+  std::string command_line;  // as typed, for the record
+};
+
+/// All verbs on an empty program.
+void add_commands(Program& program);
+
+void add_phase(Program& program);
+void add_reproduce(Program& program);
+void add_doctor(Program& program);
+void add_manual(Program& program);
+
+/// Options that every computing verb shares.
+struct CommonOptions {
+  std::uint64_t seed = 1;
+  int threads = 0;
+  bool json = false;
+};
+void add_common(CLI::App& verb, CommonOptions& options);
+
+/// "EXAMPLE" section at the end of a verb's help.
+void add_example(CLI::App& verb, const std::string& command);
+
+}  // namespace dewpoint::cli

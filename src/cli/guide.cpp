@@ -1,0 +1,29 @@
+#include "cli/guide.hpp"
+
+#include <fmt/format.h>
+
+#include "dewpoint/core/build_info.hpp"
+
+namespace dewpoint::cli {
+
+int print_guide() {
+  fmt::print(
+      R"(Dewpoint {}: where does softmax attention condense, and how does that move with length?
+
+Try
+  dewpoint phase point --n 512 --rho 0.5 --gamma 2 --replicas 16
+      one self-attention layer at one temperature: how far do tokens collapse?
+  dewpoint phase map --n 512 --d 8,64 -o map.study
+      the phase diagram over correlation and temperature, as a figure and a study file
+  dewpoint reproduce --quick
+      the figures of the papers, with the theory on the same axes
+
+  dewpoint doctor           what this build and this machine have
+  dewpoint VERB --help      options, and an example that works when pasted
+  man dewpoint              everything, after make install
+)",
+      version());
+  return 0;
+}
+
+}  // namespace dewpoint::cli

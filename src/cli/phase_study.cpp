@@ -1,0 +1,138 @@
+#include "cli/phase_study.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "cli/console.hpp"
+#include "dewpoint/core/build_info.hpp"
+#include "dewpoint/core/error.hpp"
+#include "dewpoint/report/heatmap.hpp"
+#include "dewpoint/report/phase_map.hpp"
+#include "dewpoint/theory/critical_line.hpp"
+
+namespace dewpoint::cli {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+// ρ of the lines: every hundredth up to the largest ρ of the map plus half a step.
+std::vector<double> line_rhos(const std::vector<double>& map_rhos) {
+  std::vector<double> rhos;
+  for (int k = 0; k <= 99 && k / 100.0 <= map_rhos.back() + 0.03; ++k) rhos.push_back(k / 100.0);
+  return rhos;
+}
+
+Estimate exact(double value) { return {value, 0.0, 0}; }
+
+double finite_dimension_gamma(std::size_t n, std::size_t d, double rho) {
+  const auto scale =
+      theory::annealed_critical_scale(std::log(static_cast<double>(n)), static_cast<int>(d), rho);
+  return scale ? *scale * theory::critical_gamma(rho) : kUnknown;
+}
+
+// The annealed line is computed where its formula is defined and for the tokens it describes.
+bool has_finite_dimension_line(const experiments::PhaseMap& map, std::size_t n, std::size_t d) {
+  return map.cloud.law == "equicorrelated" && n >= 3 && d <= 4096;
+}
+
+std::vector<std::pair<std::string, std::string>> parameters_of(const experiments::PhaseMap& map) {
+  std::vector<std::pair<std::string, std::string>> parameters = {
+      {"tokens", map.cloud.law},
+      {"n", fmt::format("{}", fmt::join(map.n, ","))},
+      {"d", fmt::format("{}", fmt::join(map.d, ","))},
+      {"rho", fmt::format("{}", fmt::join(map.rho, ","))},
+      {"gamma", fmt::format("{}", fmt::join(map.gamma, ","))},
+      {"norm", tokens::name_of(map.cloud.norm)},
+      {"common", tokens::name_of(map.cloud.common)},
+      {"alpha", fmt::format("{}", map.residual)},
+      {"replicas", fmt::format("{}", map.replication.replicas)}};
+  if (tokens::has_clusters(map.cloud)) {
+    parameters.emplace_back("rho-inner", fmt::format("{}", map.cloud.rho_inner));
+    parameters.emplace_back("cluster-size", fmt::format("{}", map.cloud.cluster_size));
+  }
+  if (map.replication.target_error > 0.0) {
+    parameters.emplace_back("target-error", fmt::format("{}", map.replication.target_error));
+  }
+  return parameters;
+}
+
+// Says what a long map will cost, from its matrix products at a typical 50 Gflop/s per core.
+void announce_cost(const experiments::PhaseMap& map, int threads) {
+  double work = 0.0;
+  for (const std::size_t n : map.n) {
+    for (const std::size_t d : map.d) work += 3.0 * static_cast<double>(n * n * d);
+  }
+  work *= static_cast<double>(map.rho.size() * map.gamma.size() * map.replication.replicas);
+  const double cores = threads > 0 ? threads : std::thread::hardware_concurrency();
+  const double seconds = work / (50e9 * cores);
+  if (seconds > 20.0) {
+    fmt::print(stderr, "About {} of work on {} thread(s).\n", duration_text(seconds), cores);
+  }
+}
+
+}  // namespace
+
+Frame critical_lines(const experiments::PhaseMap& map) {
+  Frame frame("critical_lines");
+  frame.add_dimension("n", {map.n.begin(), map.n.end()});
+  frame.add_dimension("d", {map.d.begin(), map.d.end()});
+  const std::vector<double> rhos = line_rhos(map.rho);
+  frame.add_dimension("rho", rhos);
+  frame.add_variable("simplex_gamma", {"n", "d", "rho"});
+  frame.add_variable("finite_dimension_gamma", {"n", "d", "rho"});
+  std::size_t cell = 0;
+  for (const std::size_t n : map.n) {
+    for (const std::size_t d : map.d) {
+      for (const double rho : rhos) {
+        const bool finite = has_finite_dimension_line(map, n, d);
+        frame.variable("simplex_gamma").cells[cell] = exact(theory::critical_gamma(rho));
+        frame.variable("finite_dimension_gamma").cells[cell] =
+            exact(finite ? finite_dimension_gamma(n, d, rho) : kUnknown);
+        ++cell;
+      }
+    }
+  }
+  return frame;
+}
+
+store::StudyRecord phase_map_study(const experiments::PhaseMap& parameters, int threads,
+                                   const std::string& command) {
+  const experiments::PhaseMap map = experiments::resolved(parameters);
+  announce_cost(map, threads);
+  store::StudyRecord study;
+  study.experiment = "phase map";
+  study.parameters = parameters_of(map);
+  study.seed = map.seed;
+  study.version = version();
+  study.command = command;
+  {
+    ProgressLine progress("phase map");
+    study.frames.push_back(
+        experiments::phase_map(map, {threads, stop_on_signals(), progress.callback()}));
+  }
+  study.frames.push_back(critical_lines(map));
+  study.created = utc_now();
+  return study;
+}
+
+void draw_phase_map(const store::StudyRecord& study, const std::filesystem::path& stem) {
+  report::draw(report::heatmap_of_phase_map(study), stem);
+}
+
+void require_writable(const std::filesystem::path& file) {
+  const std::filesystem::path folder =
+      file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+  const auto fail = [&](const char* why) {
+    throw Error(Code::unwritable_file, fmt::format("{}: {}", file.string(), why));
+  };
+  if (std::filesystem::is_directory(file)) fail("is a folder; a file name is needed");
+  if (!std::filesystem::is_directory(folder)) fail("its folder does not exist");
+  if (access(folder.c_str(), W_OK) != 0) fail("its folder may not be written to");
+}
+
+}  // namespace dewpoint::cli

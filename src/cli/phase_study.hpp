@@ -1,0 +1,31 @@
+// A phase map as a finished study: the measured map, the theory's lines beside it, where it came
+// from; and its figure.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "dewpoint/core/frame.hpp"
+#include "dewpoint/experiments/phase.hpp"
+#include "dewpoint/store/study.hpp"
+
+namespace dewpoint::cli {
+
+/// Frame "critical_lines" over (n, d, rho), rho on a fine grid: "simplex_gamma" = 1/(1 − ρ), and
+/// "finite_dimension_gamma", the annealed critical line of equicorrelated tokens in dimension d
+/// (only for them; NaN where it does not exist).
+[[nodiscard]] Frame critical_lines(const experiments::PhaseMap& map);
+
+/// Runs the map (showing progress) and gathers the record.
+[[nodiscard]] store::StudyRecord phase_map_study(const experiments::PhaseMap& map, int threads,
+                                                 const std::string& command);
+
+/// The study's figure as stem.svg and stem.png.
+void draw_phase_map(const store::StudyRecord& study, const std::filesystem::path& stem);
+
+/// Throws Error{unwritable_file} unless a file could be written there: asked before long work.
+void require_writable(const std::filesystem::path& file);
+
+}  // namespace dewpoint::cli

@@ -1,0 +1,49 @@
+// One cloud of tokens through the layer at many temperatures β = γ log n, for the price of its
+// matrix products.
+//
+// Values of γ on the canonical ladder γ_k = k/8 share their exponentials: a strip of weights is
+// computed afresh at the anchors γ = 0, 2, 4, ... and multiplied by exp(−log n · Δ / 8) from one
+// rung to the next. The ladder is fixed, so the value of a cell never depends on
+// which other cells were asked for; a γ between rungs gets its own exponential. After 15
+// multiplications a weight is off by kLadderUlp units in the last place of float32 at most.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "dewpoint/attention/layer.hpp"
+
+namespace dewpoint::attention {
+
+/// Rungs per unit of γ, and rungs from one anchor to the next.
+inline constexpr int kRungsPerGamma = 8;
+inline constexpr int kRungsPerAnchor = 16;
+
+/// Bound of the relative error of a weight on the ladder beyond that of a single exponential, in
+/// float32 units in the last place: 15 products (½ each) of a factor that is off by kExpUlp.
+inline constexpr double kLadderUlp = 15 * (0.5 + kernels::kExpUlp);
+
+/// The rung k of γ = k / kRungsPerGamma, or nothing when γ lies between rungs.
+[[nodiscard]] std::optional<int> rung(double gamma);
+
+/// What the layer made of the cloud at one γ.
+struct SweepCell {
+  double gamma;
+  CentredCloud directions;          // y'_i
+  std::vector<RowMoments> moments;  // of row i
+};
+
+/// The layer with β = γ log n for every γ (any order; results in the order given), one thread.
+///
+///   gaps        the gaps of `tokens`, possibly known better than from their directions
+///               (tokens/equicorrelated.hpp).
+///   Properties  (1) a cell's bytes depend on its own γ only, not on the other gammas.
+///               (2) agrees with reference_layer at every γ.
+[[nodiscard]] std::vector<SweepCell> sweep(const TokenCloud& tokens, const GapSource& gaps,
+                                           std::span<const double> gammas, double residual = 0.0,
+                                           const RunContext& context = {});
+
+}  // namespace dewpoint::attention

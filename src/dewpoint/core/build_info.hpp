@@ -1,0 +1,16 @@
+// What this binary is and what it found on this machine.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace dewpoint {
+
+[[nodiscard]] std::string version();   // "0.1.0", from project() in CMakeLists.txt
+[[nodiscard]] std::string commit();    // short hash, "+" when the tree was changed, or "unknown"
+[[nodiscard]] std::string compiler();  // "g++ 12.2.0"
+[[nodiscard]] std::string processor_name();  // as the operating system calls it
+[[nodiscard]] double memory_bytes();         // physical memory
+
+}  // namespace dewpoint

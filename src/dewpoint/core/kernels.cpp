@@ -1,0 +1,371 @@
+// Compiled once per instruction set: foreach_target.h includes this file again for each.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "dewpoint/core/kernels.cpp"
+#include <hwy/foreach_target.h>
+// foreach_target.h must come first.
+#include <hwy/highway.h>
+
+#include <cmath>
+#include <limits>
+
+#include "dewpoint/core/kernels.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace dewpoint::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Tag = hn::ScalableTag<float>;
+using Vec = hn::Vec<Tag>;
+
+// exp(x) for x ≤ 0; exactly 1 at 0 and exactly 0 below the smallest normal float. With
+// k = round(x / ln 2) and r = x − k ln 2, |r| ≤ ln2/2: exp(x) = 2^k p(r), p(0) = 1, p of degree 5
+// with relative error 9.3e-8 (minimax, fitted for this file). ln 2 is a single float: k times its
+// error, 1.9e-9 k, is far below the rounding of x, 4e-8 k, that every caller brings along.
+// Highway's own Exp also serves positive arguments and denormal results, and costs half as much
+// again (benchmarks/core/exp_bench.cpp).
+HWY_INLINE Vec exp_nonpositive(Tag f, Vec x) {
+  const hn::RebindToSigned<Tag> i;
+  const auto magic = hn::Set(f, 12582912.0F);  // 1.5 · 2²³: adding it rounds to an integer
+  const auto is_zero = hn::Lt(x, hn::Set(f, -87.33654F));  // log of the smallest normal float
+  const auto shifted = hn::MulAdd(x, hn::Set(f, 1.44269504F), magic);
+  const auto k = hn::Sub(shifted, magic);
+  const auto r = hn::NegMulAdd(k, hn::Set(f, 0.693147181F), x);
+
+  auto p = hn::Set(f, 8.290272206e-03F);
+  p = hn::MulAdd(p, r, hn::Set(f, 4.189816117e-02F));
+  p = hn::MulAdd(p, r, hn::Set(f, 1.666763872e-01F));
+  p = hn::MulAdd(p, r, hn::Set(f, 4.999914765e-01F));
+  p = hn::MulAdd(p, r, hn::Set(f, 9.999997020e-01F));
+  p = hn::MulAdd(p, r, hn::Set(f, 1.0F));
+
+  // p · 2^k by adding k to the exponent field: the low bits of `shifted` hold k.
+  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(i, shifted));
+  const auto scaled = hn::BitCast(f, hn::Add(hn::BitCast(i, p), exponent));
+  return hn::IfThenZeroElse(is_zero, scaled);
+}
+
+double reduce(Tag f, Vec v) { return static_cast<double>(hn::GetLane(hn::SumOfLanes(f, v))); }
+
+// The four sums of RowMoments, one partial sum per lane.
+struct Sums {
+  Vec weight, gap, squared_gap, weight_squared;
+};
+
+HWY_INLINE Sums zero_sums(Tag f) {
+  const auto zero = hn::Zero(f);
+  return {zero, zero, zero, zero};
+}
+
+HWY_INLINE void add_weight(Sums& sums, Vec weight, Vec gap) {
+  const auto product = hn::Mul(gap, weight);
+  sums.weight = hn::Add(sums.weight, weight);
+  sums.gap = hn::Add(sums.gap, product);
+  sums.squared_gap = hn::MulAdd(product, gap, sums.squared_gap);
+  sums.weight_squared = hn::MulAdd(weight, weight, sums.weight_squared);
+}
+
+HWY_INLINE RowMoments moments_of(Tag f, const Sums& sums) {
+  return {reduce(f, sums.weight), reduce(f, sums.gap), reduce(f, sums.squared_gap),
+          reduce(f, sums.weight_squared)};
+}
+
+HWY_INLINE void add_to_memory(Tag f, const Sums& sums, float* HWY_RESTRICT memory) {
+  const std::size_t lanes = hn::Lanes(f);
+  const auto add = [&](Vec v, float* at) { hn::Store(hn::Add(hn::Load(f, at), v), f, at); };
+  add(sums.weight, memory);
+  add(sums.gap, memory + lanes);
+  add(sums.squared_gap, memory + 2 * lanes);
+  add(sums.weight_squared, memory + 3 * lanes);
+}
+
+// Rows i..i+kRows of a block. Column sums are kept in memory (columns x 4 floats) and touched once
+// per kRows rows; row sums stay in registers.
+template <std::size_t kRows, bool kColumns>
+HWY_INLINE void weigh_rows(const float beta, MatrixView<float> dots, std::size_t i,
+                           const float* row_half, const float* HWY_RESTRICT col_half,
+                           RowMoments* row_moments, float* HWY_RESTRICT column_sums) {
+  const Tag f;
+  const std::size_t lanes = hn::Lanes(f);
+  const auto scale = hn::Set(f, -beta);
+  Sums rows[kRows];
+  Vec own[kRows];
+  float* HWY_RESTRICT line[kRows];
+  for (std::size_t r = 0; r < kRows; ++r) {
+    rows[r] = zero_sums(f);
+    own[r] = hn::Set(f, row_half[i + r]);
+    line[r] = dots.data() + (i + r) * dots.stride();
+  }
+  for (std::size_t j = 0; j < padded(dots.cols()); j += lanes) {
+    const auto other = hn::LoadU(f, col_half + j);
+    Sums column = zero_sums(f);
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const auto dot = hn::Load(f, line[r] + j);
+      const auto gap = hn::Max(hn::Sub(hn::Add(own[r], other), dot), hn::Zero(f));
+      const auto weight = exp_nonpositive(f, hn::Mul(scale, gap));
+      hn::Store(weight, f, line[r] + j);
+      add_weight(rows[r], weight, gap);
+      if (kColumns) add_weight(column, weight, gap);
+    }
+    if (kColumns) add_to_memory(f, column, column_sums + 4 * j);
+  }
+  for (std::size_t r = 0; r < kRows; ++r) row_moments[i + r] += moments_of(f, rows[r]);
+}
+
+template <bool kColumns>
+void weigh_all(MatrixView<float> dots, float beta, const float* row_half, const float* col_half,
+               RowMoments* row_moments, float* column_sums) {
+  constexpr std::size_t kGroup = 2;
+  std::size_t i = 0;
+  for (; i + kGroup <= dots.rows(); i += kGroup) {
+    weigh_rows<kGroup, kColumns>(beta, dots, i, row_half, col_half, row_moments, column_sums);
+  }
+  for (; i < dots.rows(); ++i) {
+    weigh_rows<1, kColumns>(beta, dots, i, row_half, col_half, row_moments, column_sums);
+  }
+}
+
+void weigh_block(MatrixView<float> dots, float beta, std::span<const float> row_half,
+                 std::span<const float> col_half, std::span<RowMoments> row_moments,
+                 std::span<RowMoments> col_moments) {
+  if (col_moments.empty()) {
+    weigh_all<false>(dots, beta, row_half.data(), col_half.data(), row_moments.data(), nullptr);
+    return;
+  }
+  const Tag f;
+  const std::size_t lanes = hn::Lanes(f);
+  Matrix<float> sums(1, 4 * padded(dots.cols()));
+  weigh_all<true>(dots, beta, row_half.data(), col_half.data(), row_moments.data(), sums.data());
+  for (std::size_t j = 0; j < dots.cols(); ++j) {
+    const float* s = sums.data() + 4 * (j / lanes * lanes) + j % lanes;
+    col_moments[j] += {s[0], s[lanes], s[2 * lanes], s[3 * lanes]};
+  }
+}
+
+void exp_gaps(MatrixView<const float> gaps, float beta, MatrixView<float> weights) {
+  const Tag f;
+  const std::size_t lanes = hn::Lanes(f);
+  const auto scale = hn::Set(f, -beta);
+  for (std::size_t i = 0; i < gaps.rows(); ++i) {
+    const float* HWY_RESTRICT in = gaps.data() + i * gaps.stride();
+    float* HWY_RESTRICT out = weights.data() + i * weights.stride();
+    for (std::size_t j = 0; j < padded(gaps.cols()); j += lanes) {
+      hn::Store(exp_nonpositive(f, hn::Mul(scale, hn::Load(f, in + j))), f, out + j);
+    }
+  }
+}
+
+void multiply(MatrixView<float> weights, MatrixView<const float> factor) {
+  const Tag f;
+  const std::size_t lanes = hn::Lanes(f);
+  for (std::size_t i = 0; i < weights.rows(); ++i) {
+    float* HWY_RESTRICT w = weights.data() + i * weights.stride();
+    const float* HWY_RESTRICT m = factor.data() + i * factor.stride();
+    for (std::size_t j = 0; j < padded(weights.cols()); j += lanes) {
+      hn::Store(hn::Mul(hn::Load(f, w + j), hn::Load(f, m + j)), f, w + j);
+    }
+  }
+}
+
+void row_moments(MatrixView<const float> weights, MatrixView<const float> gaps,
+                 std::span<RowMoments> moments) {
+  const Tag f;
+  const std::size_t lanes = hn::Lanes(f);
+  for (std::size_t i = 0; i < weights.rows(); ++i) {
+    const float* HWY_RESTRICT w = weights.data() + i * weights.stride();
+    const float* HWY_RESTRICT g = gaps.data() + i * gaps.stride();
+    Sums sums = zero_sums(f);
+    for (std::size_t j = 0; j < padded(weights.cols()); j += lanes) {
+      add_weight(sums, hn::Load(f, w + j), hn::Load(f, g + j));
+    }
+    moments[i] = moments_of(f, sums);
+  }
+}
+
+void multiply_with_moments(MatrixView<float> weights, MatrixView<const float> factor,
+                           MatrixView<const float> gaps, std::span<RowMoments> moments) {
+  const Tag f;
+  const std::size_t lanes = hn::Lanes(f);
+  for (std::size_t i = 0; i < weights.rows(); ++i) {
+    float* HWY_RESTRICT w = weights.data() + i * weights.stride();
+    const float* HWY_RESTRICT m = factor.data() + i * factor.stride();
+    const float* HWY_RESTRICT g = gaps.data() + i * gaps.stride();
+    Sums sums = zero_sums(f);
+    for (std::size_t j = 0; j < padded(weights.cols()); j += lanes) {
+      const auto product = hn::Mul(hn::Load(f, w + j), hn::Load(f, m + j));
+      hn::Store(product, f, w + j);
+      add_weight(sums, product, hn::Load(f, g + j));
+    }
+    moments[i] = moments_of(f, sums);
+  }
+}
+
+void accumulate(MatrixView<const float> part, MatrixView<double> total) {
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<float, decltype(d)> half;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t i = 0; i < part.rows(); ++i) {
+    const float* HWY_RESTRICT p = part.data() + i * part.stride();
+    double* HWY_RESTRICT t = total.data() + i * total.stride();
+    std::size_t j = 0;
+    for (; j + lanes <= part.cols(); j += lanes) {
+      const auto wide = hn::PromoteTo(d, hn::LoadU(half, p + j));
+      hn::StoreU(hn::Add(hn::LoadU(d, t + j), wide), d, t + j);
+    }
+    for (; j < part.cols(); ++j) t[j] += static_cast<double>(p[j]);
+  }
+}
+
+HWY_INLINE kernels::PairSums pair_sums_inline(const float* HWY_RESTRICT dots, float half,
+                                              const float* HWY_RESTRICT col_half,
+                                              const float* HWY_RESTRICT inverse_gaps,
+                                              Range columns) {
+  const Tag f;
+  const std::size_t lanes = hn::Lanes(f);
+  const auto own = hn::Set(f, half);
+  auto ratio = hn::Zero(f);
+  auto smallest = hn::Set(f, std::numeric_limits<float>::max());
+  auto largest = hn::Zero(f);
+  std::size_t j = columns.begin;
+  for (; j + lanes <= columns.end; j += lanes) {
+    const auto sum = hn::Add(own, hn::LoadU(f, col_half + j));
+    const auto gap = hn::Max(hn::Sub(sum, hn::LoadU(f, dots + j)), hn::Zero(f));
+    ratio = hn::MulAdd(gap, hn::LoadU(f, inverse_gaps + j), ratio);
+    smallest = hn::Min(smallest, gap);
+    largest = hn::Max(largest, gap);
+  }
+  kernels::PairSums sums;
+  sums.ratio = reduce(f, ratio);
+  sums.smallest_gap = hn::GetLane(hn::MinOfLanes(f, smallest));
+  sums.largest_gap = hn::GetLane(hn::MaxOfLanes(f, largest));
+  for (; j < columns.end; ++j) {
+    const float gap = HWY_MAX(half + col_half[j] - dots[j], 0.0F);
+    sums.ratio += static_cast<double>(gap * inverse_gaps[j]);
+    sums.smallest_gap = HWY_MIN(sums.smallest_gap, gap);
+    sums.largest_gap = HWY_MAX(sums.largest_gap, gap);
+  }
+  return sums;
+}
+
+kernels::PairSums pair_sums(const float* dots, float half, const float* col_half,
+                            const float* inverse_gaps, Range columns) {
+  return pair_sums_inline(dots, half, col_half, inverse_gaps, columns);
+}
+
+kernels::PairSums upper_pair_sums(MatrixView<const float> dots, const float* half,
+                                  MatrixView<const float> inverse_gaps) {
+  kernels::PairSums sums;
+  for (std::size_t i = 0; i < dots.rows(); ++i) {
+    sums += pair_sums_inline(dots.data() + i * dots.stride(), half[i], half,
+                             inverse_gaps.data() + i * inverse_gaps.stride(), {i + 1, dots.cols()});
+  }
+  return sums;
+}
+
+}  // namespace
+}  // namespace dewpoint::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace dewpoint {
+namespace {
+HWY_EXPORT(weigh_block);
+HWY_EXPORT(exp_gaps);
+HWY_EXPORT(multiply);
+HWY_EXPORT(row_moments);
+HWY_EXPORT(multiply_with_moments);
+HWY_EXPORT(accumulate);
+HWY_EXPORT(pair_sums);
+HWY_EXPORT(upper_pair_sums);
+}  // namespace
+
+RowMoments& RowMoments::operator+=(const RowMoments& other) {
+  partition += other.partition;
+  gap += other.gap;
+  squared_gap += other.squared_gap;
+  weight_squared += other.weight_squared;
+  return *this;
+}
+
+namespace kernels {
+
+PairSums::PairSums() : smallest_gap(std::numeric_limits<float>::max()), largest_gap(0.0F) {}
+
+PairSums& PairSums::operator+=(const PairSums& other) {
+  ratio += other.ratio;
+  smallest_gap = HWY_MIN(smallest_gap, other.smallest_gap);
+  largest_gap = HWY_MAX(largest_gap, other.largest_gap);
+  return *this;
+}
+
+void weigh_block(MatrixView<float> dots, float inverse_temperature, std::span<const float> row_half,
+                 std::span<const float> col_half, std::span<RowMoments> row_moments,
+                 std::span<RowMoments> col_moments) {
+  DEWPOINT_EXPECTS(dots.stride() % kLanePadding == 0);
+  DEWPOINT_EXPECTS(row_half.size() >= dots.rows() && row_moments.size() >= dots.rows());
+  DEWPOINT_EXPECTS(col_half.size() >= padded(dots.cols()));
+  DEWPOINT_EXPECTS(col_moments.empty() || col_moments.size() >= dots.cols());
+  HWY_DYNAMIC_DISPATCH(weigh_block)
+  (dots, inverse_temperature, row_half, col_half, row_moments, col_moments);
+}
+
+void exp_gaps(MatrixView<const float> gaps, float inverse_temperature, MatrixView<float> weights) {
+  DEWPOINT_EXPECTS(gaps.stride() % kLanePadding == 0 && weights.stride() % kLanePadding == 0);
+  HWY_DYNAMIC_DISPATCH(exp_gaps)(gaps, inverse_temperature, weights);
+}
+
+void multiply(MatrixView<float> weights, MatrixView<const float> factor) {
+  DEWPOINT_EXPECTS(weights.stride() % kLanePadding == 0 && factor.stride() % kLanePadding == 0);
+  HWY_DYNAMIC_DISPATCH(multiply)(weights, factor);
+}
+
+void row_moments(MatrixView<const float> weights, MatrixView<const float> gaps,
+                 std::span<RowMoments> moments) {
+  DEWPOINT_EXPECTS(moments.size() >= weights.rows());
+  HWY_DYNAMIC_DISPATCH(row_moments)(weights, gaps, moments);
+}
+
+void multiply_with_moments(MatrixView<float> weights, MatrixView<const float> factor,
+                           MatrixView<const float> gaps, std::span<RowMoments> moments) {
+  DEWPOINT_EXPECTS(moments.size() >= weights.rows());
+  HWY_DYNAMIC_DISPATCH(multiply_with_moments)(weights, factor, gaps, moments);
+}
+
+void accumulate(MatrixView<const float> part, MatrixView<double> total) {
+  DEWPOINT_EXPECTS(part.rows() == total.rows() && part.cols() == total.cols());
+  HWY_DYNAMIC_DISPATCH(accumulate)(part, total);
+}
+
+PairSums pair_sums(const float* dots, float half, const float* col_half, const float* inverse_gaps,
+                   Range columns) {
+  return HWY_DYNAMIC_DISPATCH(pair_sums)(dots, half, col_half, inverse_gaps, columns);
+}
+
+PairSums upper_pair_sums(MatrixView<const float> dots, const float* half,
+                         MatrixView<const float> inverse_gaps) {
+  DEWPOINT_EXPECTS(dots.rows() <= dots.cols());
+  return HWY_DYNAMIC_DISPATCH(upper_pair_sums)(dots, half, inverse_gaps);
+}
+
+}  // namespace kernels
+
+std::vector<std::string> simd_targets() {
+  std::vector<std::string> names;
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    names.emplace_back(hwy::TargetName(target));
+  }
+  return names;
+}
+
+std::string simd_target() { return simd_targets().front(); }
+
+void force_simd_target(const std::string& name) {
+  hwy::SetSupportedTargetsForTest(0);
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    if (name == hwy::TargetName(target)) hwy::SetSupportedTargetsForTest(target);
+  }
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+}  // namespace dewpoint
+#endif  // HWY_ONCE

@@ -1,0 +1,107 @@
+#include "dewpoint/core/random.hpp"
+
+#include <Random123/philox.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <unordered_set>
+
+#include "dewpoint/core/error.hpp"
+
+namespace dewpoint {
+namespace {
+
+using Words = std::array<std::uint32_t, 4>;
+
+std::uint32_t low(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
+std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
+
+// FNV-1a: a stable 64-bit name of a stream's name.
+std::uint64_t fnv1a(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (unsigned char c : text) hash = (hash ^ c) * 0x100000001b3ULL;
+  return hash;
+}
+
+// Half h (0 or 1) of a block as a uniform number in (0, 1).
+double open_uniform(const Words& words, int h) {
+  const std::uint64_t wide = (std::uint64_t{words[2 * h + 1]} << 32) | words[2 * h];
+  return (static_cast<double>(wide >> 12) + 0.5) * 0x1p-52;
+}
+
+struct Pair {
+  double first;
+  double second;
+};
+
+Pair box_muller(const Words& words) {
+  const double radius = std::sqrt(-2.0 * std::log(open_uniform(words, 0)));
+  const double angle = 2.0 * std::numbers::pi * open_uniform(words, 1);
+  return {radius * std::cos(angle), radius * std::sin(angle)};
+}
+
+}  // namespace
+
+Words philox_block(const Words& counter, const std::array<std::uint32_t, 2>& key) {
+  const r123::Philox4x32::ctr_type c{{counter[0], counter[1], counter[2], counter[3]}};
+  const r123::Philox4x32::key_type k{{key[0], key[1]}};
+  const auto r = r123::Philox4x32{}(c, k);
+  return {r[0], r[1], r[2], r[3]};
+}
+
+Stream::Stream(std::uint64_t seed, std::string_view name, std::uint64_t replica)
+    : replica_(replica) {
+  const std::uint64_t hash = fnv1a(name);
+  const Words mixed = philox_block({low(hash), high(hash), 0, 0}, {low(seed), high(seed)});
+  key_ = {mixed[0], mixed[1]};
+}
+
+Words Stream::bits(std::uint64_t index) const {
+  return philox_block({low(index), high(index), low(replica_), high(replica_)}, key_);
+}
+
+double Stream::uniform(std::uint64_t index) const {
+  return open_uniform(bits(index / 2), static_cast<int>(index % 2));
+}
+
+double Stream::normal(std::uint64_t index) const {
+  const Pair pair = box_muller(bits(index / 2));
+  return index % 2 == 0 ? pair.first : pair.second;
+}
+
+void Stream::normals(std::uint64_t first, std::span<double> out) const {
+  std::size_t j = 0;
+  if (first % 2 == 1 && !out.empty()) out[j++] = normal(first);
+  for (; j + 1 < out.size(); j += 2) {
+    const Pair pair = box_muller(bits((first + j) / 2));
+    out[j] = pair.first;
+    out[j + 1] = pair.second;
+  }
+  if (j < out.size()) out[j] = normal(first + j);
+}
+
+double Stream::exponential(std::uint64_t index) const { return -std::log(uniform(index)); }
+
+int Stream::rademacher(std::uint64_t index) const {
+  const Words words = bits(index / 128);
+  const auto bit = static_cast<unsigned>(index % 128);
+  return ((words[bit / 32] >> (bit % 32)) & 1U) != 0 ? 1 : -1;
+}
+
+// Floyd's algorithm: one draw per sample, no shuffled array of the whole population.
+std::vector<std::size_t> sample_without_replacement(std::size_t population, std::size_t count,
+                                                    const Stream& stream) {
+  DEWPOINT_EXPECTS(count <= population);
+  std::unordered_set<std::size_t> chosen;
+  for (std::size_t j = population - count; j < population; ++j) {
+    const auto pick = static_cast<std::size_t>(stream.uniform(j) * static_cast<double>(j + 1));
+    if (!chosen.insert(pick).second) chosen.insert(j);
+  }
+  std::vector<std::size_t> sorted(chosen.begin(), chosen.end());
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+}  // namespace dewpoint

@@ -1,0 +1,65 @@
+// The phase diagram of one self-attention layer: a point, or a map over ρ and γ.
+//
+// A replica is one cloud of tokens. The error of every number is that of its mean over replicas; it
+// is unknown (NaN) for a single random cloud and 0 for a law without randomness.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "dewpoint/core/frame.hpp"
+#include "dewpoint/core/run_context.hpp"
+#include "dewpoint/tokens/cloud.hpp"
+
+namespace dewpoint::experiments {
+
+/// How many clouds: a fixed number, or as many as a target asks for.
+struct Replication {
+  std::size_t replicas = 1;   // clouds; with a target: the fewest (at least 8)
+  double target_error = 0.0;  // double the clouds until the error of λ is this small; 0: no target
+  std::size_t most = 4096;    // never more clouds than this
+};
+
+struct PhasePoint {
+  tokens::CloudParameters cloud;
+  double inverse_temperature = 1.0;  // β
+  double residual = 0.0;             // α
+  std::size_t rows = 0;              // queries sampled per cloud; 0: all
+  Replication replication;
+  std::uint64_t seed = 1;
+};
+
+/// A 0-d Frame "phase_point" with the observables of phase_cell.hpp. With sampled rows also
+/// "row_sampling_error": the part of λ's error per cloud that is due to the sampling of rows.
+[[nodiscard]] Frame phase_point(const PhasePoint& parameters, const RunContext& context = {});
+
+struct PhaseMap {
+  tokens::CloudParameters cloud;  // n, d and rho are replaced by the grid
+  std::vector<std::size_t> n = {512};
+  std::vector<std::size_t> d = {64};  // 0: the law's own
+  std::vector<double> rho;            // empty: 0, 0.05, ..., 0.95
+  std::vector<double> gamma;          // empty: 0.25, 0.5, ..., 8
+  double residual = 0.0;
+  Replication replication;  // per (n, d), the worst cell decides
+  std::uint64_t seed = 1;
+};
+
+/// The map's own grid where none was given.
+[[nodiscard]] std::vector<double> default_rhos();
+[[nodiscard]] std::vector<double> default_gammas();
+
+/// A Frame "phase_map" over (n, d, rho, gamma), β = γ log n.
+///
+///   Properties  (1) equal bytes for any number of threads.
+///               (2) a cell's value for a given number of replicas does not depend on the other
+///                   cells of the map.
+///               (3) agrees with phase_point at the same parameters to the accuracy of float32.
+[[nodiscard]] Frame phase_map(const PhaseMap& parameters, const RunContext& context = {});
+
+/// Checks and completes the parameters as phase_map would, without running it.
+[[nodiscard]] PhaseMap resolved(PhaseMap parameters);
+
+}  // namespace dewpoint::experiments

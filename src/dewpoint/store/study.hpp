@@ -1,0 +1,65 @@
+// One SQLite file is one study: what was asked, with which seed and version, and what came out.
+//
+// The tables (schema kStudySchema, all STRICT) are meant to be read by a person too:
+//
+//     meta        key, value                      experiment, seed, version, command, created
+//     parameter   position, name, value           what the experiment was given, as text
+//     frame       id, name                        one row per Frame of the record
+//     dimension   frame, position, name, extent
+//     coordinate  frame, dimension, position, value
+//     variable    frame, position, name
+//     axis        frame, variable, position, dimension, stride
+//     cell        frame, variable, position, mean, standard_error, samples
+//
+// and two views with the coordinates joined in: `point` (any variable: place = "n=512 rho=0.5") and
+// `plane` (variables over two dimensions: first, second). Try
+//
+//     sqlite3 map.study "SELECT place, mean, standard_error FROM point LIMIT 10"
+//
+// NaN means unknown and is NULL in the file; every other double comes back bit for bit, zeros with
+// their sign and infinities included. A study is written whole or not at all (pending_file.hpp).
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dewpoint/core/frame.hpp"
+
+namespace dewpoint::store {
+
+/// PRAGMA user_version of the files written here; newer ones are refused.
+inline constexpr int kStudySchema = 1;
+/// PRAGMA application_id: the letters DEWP.
+inline constexpr std::int32_t kStudyApplication = 0x44455750;
+
+struct StudyRecord {
+  std::string experiment;                                       // the verb that ran: "phase map"
+  std::vector<std::pair<std::string, std::string>> parameters;  // name and value; names are unique
+  std::uint64_t seed = 0;                                       // of every random stream
+  std::string version;                                          // of Dewpoint: "0.1.0"
+  std::string command;        // the command line that gives this study again
+  std::string created;        // ISO 8601, UTC: "2026-01-31T12:00:00Z"
+  std::vector<Frame> frames;  // names are unique
+
+  /// The frame with this name; throws Error{bad_value} when there is none.
+  [[nodiscard]] const Frame& frame(std::string_view name) const;
+};
+
+/// Writes or replaces `file`. Throws Error{unwritable_file} when the folder, the permissions or the
+/// disk do not allow it, Error{bad_value} when two frames or two parameters share a name; the old
+/// file then stays as it was and nothing else is left in its folder.
+void write_study(const std::filesystem::path& file, const StudyRecord& record);
+
+/// Reads a whole study. Throws Error{unreadable_file} when the file is not there or may not be
+/// read, Error{malformed_file} when it is not a study, is damaged, or has a newer schema.
+/// SQLite's structure and the shape of every frame are checked; a flipped bit inside a number is
+/// not detected.
+[[nodiscard]] StudyRecord read_study(const std::filesystem::path& file);
+
+}  // namespace dewpoint::store
