@@ -28,7 +28,9 @@ void add_commands(Program& program) {
 }
 
 void add_common(CLI::App& verb, CommonOptions& options) {
-  verb.add_option("--seed", options.seed, "Seed of all random streams")->capture_default_str();
+  verb.add_option("--seed", options.seed, "Seed of all random streams")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   verb.add_option("--threads", options.threads, "Threads, 0 for all; never changes a result")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();

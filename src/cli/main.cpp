@@ -40,6 +40,7 @@ int run(dewpoint::cli::Program& program, int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return complain(fmt::format("{}; see dewpoint --help", error.what()), 2);
   }
+  (void)dewpoint::cli::stop_on_signals();  // from here on an interrupt ends the work cleanly
   return program.action ? program.action() : dewpoint::cli::print_guide();
 }
 

@@ -73,8 +73,8 @@ std::string option_heading(const CLI::Option& option) {
 }
 
 std::string man_page(const CLI::App& app) {
-  std::string page =
-      fmt::format(".TH DEWPOINT 1 \"\" \"dewpoint {}\" \"Dewpoint manual\"\n", version());
+  std::string page = fmt::format(".TH DEWPOINT 1 \"{}\" \"dewpoint {}\" \"Dewpoint manual\"\n",
+                                 commit_date(), version());
   page += ".SH NAME\ndewpoint \\- " + troff(app.get_description()) + "\n";
   page += ".SH SYNOPSIS\n.B dewpoint\n.I VERB\n.RI [ OPTION ...]\n";
   page +=

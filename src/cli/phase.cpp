@@ -43,6 +43,7 @@ struct CloudOptions {
         ->capture_default_str();
     verb.add_option("--cluster-size", cloud.cluster_size,
                     "Tokens per cluster (two-level, clustered); divides n")
+        ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
     verb.add_option("--norm", norm, "Norms of the tokens: unit, gauss/d, gauss")
         ->capture_default_str();
@@ -53,6 +54,7 @@ struct CloudOptions {
     verb.add_option("--alpha", residual, "Residual strength in x' = ATT(N(x)) + alpha x")
         ->capture_default_str();
     verb.add_option("--replicas", replication.replicas, "Clouds to average over")
+        ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
     verb.add_option("--target-error", replication.target_error,
                     "Double the clouds until the standard error of lambda is this small");
@@ -183,8 +185,11 @@ int run_point(PointOptions& o) {
 void add_point(Program& program, CLI::App& phase) {
   CLI::App* verb = phase.add_subcommand("point", "One layer on one token cloud at one temperature");
   const auto o = std::make_shared<PointOptions>();
-  verb->add_option("--n", o->cloud.cloud.n, "Tokens")->capture_default_str();
+  verb->add_option("--n", o->cloud.cloud.n, "Tokens")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   verb->add_option("--d", o->cloud.cloud.d, "Dimension; 0: 64, or the least an exact law needs")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   verb->add_option("--rho", o->cloud.cloud.rho, "Correlation of two tokens")->capture_default_str();
   auto* gamma = verb->add_option("--gamma", o->gamma, "beta = gamma log n")->capture_default_str();
@@ -198,6 +203,7 @@ void add_point(Program& program, CLI::App& phase) {
   law->excludes(gamma)->excludes(beta);
   strength->needs(law);
   verb->add_option("--rows", o->rows, "Queries sampled per cloud, for large n; 0: all")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   o->cloud.add_to(*verb);
   add_common(*verb, o->common);

@@ -414,7 +414,7 @@ TEST(Study, CanBeReadWithTheSqliteShell) {
   EXPECT_EQ(shell(file, "PRAGMA integrity_check"), "ok\n");
   EXPECT_EQ(shell(file, "SELECT value FROM meta WHERE key = 'experiment'"), "phase map\n");
   EXPECT_EQ(shell(file, "SELECT * FROM point WHERE mean = 5 OR mean IS NULL"),
-            "map|contraction|rho=0.25 gamma=3.0|5.0|0.5|8\nscalar|unknown||||0\n");
+            "map|contraction|rho=0.25 gamma=3|5.0|0.5|8\nscalar|unknown||||0\n");
   EXPECT_EQ(shell(file, "SELECT first, second, mean FROM plane WHERE second = 2"),
             "0.0|2.0|1.0\n0.25|2.0|4.0\n");
 }

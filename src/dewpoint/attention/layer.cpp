@@ -1,6 +1,7 @@
 #include "dewpoint/attention/layer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -15,8 +16,28 @@ Range block_range(std::size_t block, std::size_t n) {
 
 std::size_t block_count(std::size_t n) { return (n + kBlock - 1) / kBlock; }
 
-// Inner product that makes a token's gap to itself 0 after clamping, whatever the rounding.
-constexpr float kSelf = 16.0F;
+// A token's weight on itself is exactly 1. It is kept out of the blocks (as an inner product so low
+// that its weight is 0) and added in double at the end: in a float32 sum the many small weights of
+// a cold row would be rounded against it, all in the same direction.
+constexpr float kSelf = -kFarGap;
+constexpr RowMoments kSelfMoments{1.0, 0.0, 0.0, 1.0};
+
+// What is subtracted from every weight before the products with the values, and given back in
+// double at the end (Σ_j o_j is 0 up to rounding): the typical weight. A float32 sum of many equal
+// terms drifts; a sum of their differences from the typical one does not.
+kernels::Weighing weighing_of(const CentredCloud& cloud, const Layer& parameters) {
+  const double beta = parameters.inverse_temperature;
+  return {kernel_inverse_temperature(beta), static_cast<float>(std::exp(-beta * cloud.mean_gap()))};
+}
+
+std::vector<double> sum_of_offsets(const CentredCloud& cloud) {
+  std::vector<double> sum(cloud.dimension(), 0.0);
+  for (std::size_t i = 0; i < cloud.size(); ++i) {
+    const auto row = cloud.offsets().row(i);
+    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += static_cast<double>(row[k]);
+  }
+  return sum;
+}
 
 // Workspace of one thread of work: a block of weights and its products with the values.
 struct Workspace {
@@ -30,8 +51,8 @@ struct Workspace {
   MatrixView<float> product_of(Range rows) { return product.view().row_range({0, rows.size()}); }
 };
 
-// Unnormalised outputs Σ_j w_ij o_j and row moments of all tokens, as far as the block rows of one
-// stripe contribute to them.
+// Unnormalised outputs Σ_{j≠i} w_ij o_j and row moments of all tokens, as far as the block rows of
+// one stripe contribute to them.
 class Stripe {
  public:
   explicit Stripe(const CentredCloud& cloud)
@@ -41,15 +62,15 @@ class Stripe {
         workspace_(cloud.dimension()) {}
 
   // Weights between the tokens of two blocks, to both sides. Blocks on the diagonal once.
-  void add_pair(Range rows, Range cols, float inverse_temperature) {
+  void add_pair(Range rows, Range cols, kernels::Weighing weighing) {
     const bool diagonal = rows == cols;
     const MatrixView<float> weights = workspace_.weights_of(rows, cols);
     multiply_abt(values(rows), values(cols), weights);
     if (diagonal) {
       for (std::size_t i = 0; i < rows.size(); ++i) weights(i, i) = kSelf;
     }
-    kernels::weigh_block(weights, inverse_temperature, half_squares(rows), half_squares(cols),
-                         moments(rows), diagonal ? std::span<RowMoments>{} : moments(cols));
+    kernels::weigh_block(weights, weighing, half_squares(rows), half_squares(cols), moments(rows),
+                         diagonal ? std::span<RowMoments>{} : moments(cols));
     const MatrixView<float> to_rows = workspace_.product_of(rows);
     multiply_ab(weights, values(cols), to_rows);
     kernels::accumulate(to_rows, sums_.view().row_range(rows));
@@ -100,22 +121,27 @@ std::vector<std::size_t> block_rows_of_stripe(std::size_t s, std::size_t stripes
   return mine;
 }
 
-// From sums Σ_j w_ij o_j to x'_i = ȳ + Σ_j A_ij o_j + α x_i, centred: the mean of α x is moved from
-// the deviations into the base.
+// From sums Σ_{j≠i} w_ij o_j − shift Σ_j o_j to x'_i = ȳ + Σ_j A_ij o_j + α x_i, centred: the mean
+// of α x is moved from the deviations into the base.
 LayerResult finish(const TokenCloud& tokens, const CentredCloud& cloud, const Layer& parameters,
                    std::vector<std::size_t> rows, Matrix<double> sums,
                    std::vector<RowMoments> moments) {
   const std::vector<double> mean_token = mean_of_tokens(tokens);
+  const std::vector<double> all_offsets = sum_of_offsets(cloud);
+  const double shift = weighing_of(cloud, parameters).shift;
   LayerResult result{std::move(rows), cloud.centre(), std::move(sums), std::move(moments)};
   const double alpha = parameters.residual;
   for (std::size_t k = 0; k < result.base.size(); ++k) result.base[k] += alpha * mean_token[k];
   for (std::size_t i = 0; i < result.rows.size(); ++i) {
     const std::size_t token = result.rows[i];
+    result.moments[i] += kSelfMoments;
     const double share = 1.0 / result.moments[i].partition;
     const auto row = result.deviations.row(i);
+    const auto self = cloud.offsets().row(token);
     for (std::size_t k = 0; k < row.size(); ++k) {
       const double x = tokens.norms[token] * tokens.directions(token, k);
-      row[k] = row[k] * share + alpha * (x - mean_token[k]);
+      const double sum = row[k] + shift * all_offsets[k] + static_cast<double>(self[k]);
+      row[k] = sum * share + alpha * (x - mean_token[k]);
     }
   }
   return result;
@@ -141,7 +167,7 @@ CentredCloud LayerResult::directions() const {
 LayerResult layer(const TokenCloud& tokens, const Layer& parameters, const RunContext& context) {
   const std::size_t n = tokens.size();
   const CentredCloud cloud = CentredCloud::of_unit_vectors(tokens.directions);
-  const auto beta = static_cast<float>(parameters.inverse_temperature);
+  const kernels::Weighing weighing = weighing_of(cloud, parameters);
   const std::size_t blocks = block_count(n);
   const std::size_t stripes = stripe_count(n, tokens.dimension());
 
@@ -154,7 +180,7 @@ LayerResult layer(const TokenCloud& tokens, const Layer& parameters, const RunCo
     for (const std::size_t row : block_rows_of_stripe(s, stripes, blocks)) {
       for (std::size_t col = row; col < blocks; ++col) {
         context.throw_if_stopped();
-        parts[s].add_pair(block_range(row, n), block_range(col, n), beta);
+        parts[s].add_pair(block_range(row, n), block_range(col, n), weighing);
         tally.finish(1.0);
       }
     }
@@ -172,7 +198,7 @@ LayerResult layer_on_rows(const TokenCloud& tokens, const Layer& parameters,
   const std::size_t n = tokens.size();
   const CentredCloud cloud = CentredCloud::of_unit_vectors(tokens.directions);
   const CentredCloud queries = cloud.subset(rows);
-  const auto beta = static_cast<float>(parameters.inverse_temperature);
+  const kernels::Weighing weighing = weighing_of(cloud, parameters);
 
   Matrix<double> sums(rows.size(), tokens.dimension());
   std::vector<RowMoments> moments(rows.size());
@@ -190,7 +216,7 @@ LayerResult layer_on_rows(const TokenCloud& tokens, const Layer& parameters,
         const std::size_t self = rows[i];
         if (self >= keys.begin && self < keys.end) weights(i - r.begin, self - keys.begin) = kSelf;
       }
-      kernels::weigh_block(weights, beta, queries.half_squares().subspan(r.begin, r.size()),
+      kernels::weigh_block(weights, weighing, queries.half_squares().subspan(r.begin, r.size()),
                            cloud.half_squares().subspan(keys.begin, padded(keys.size())),
                            std::span(moments).subspan(r.begin, r.size()), {});
       const MatrixView<float> product = workspace.product_of(r);

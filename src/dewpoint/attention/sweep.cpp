@@ -23,9 +23,12 @@ class Climber {
   void start(const GapSource& source, Range rows) {
     rows_ = rows.size();
     const MatrixView<float> gaps = view(gaps_);
-    for (std::size_t i = 0; i < rows_; ++i)
-      std::fill(row_end(i), gaps_.row(i).data() + gaps_.cols(), kFarGap);
     source.gaps(rows, {0, n_}, gaps.block({0, rows_}, {0, n_}));
+    for (std::size_t i = 0; i < rows_; ++i) {
+      gaps(i, rows.begin + i) = kFarGap;  // the token itself is added in finish_rows
+      std::fill(gaps_.row(i).begin() + static_cast<std::ptrdiff_t>(n_), gaps_.row(i).end(),
+                kFarGap);
+    }
     kernels::exp_gaps(gaps, beta(1.0 / kRungsPerGamma), view(factor_));
     at_ = kNowhere;
   }
@@ -59,8 +62,9 @@ class Climber {
     kernels::row_moments(view(weights_), view(gaps_), moments);
     return real(weights_);
   }
-  [[nodiscard]] float beta(double gamma) const { return static_cast<float>(gamma * log_n_); }
-  float* row_end(std::size_t i) { return gaps_.row(i).data() + n_; }
+  [[nodiscard]] float beta(double gamma) const {
+    return kernel_inverse_temperature(gamma * log_n_);
+  }
   MatrixView<float> view(Matrix<float>& m) const { return m.view().row_range({0, rows_}); }
   MatrixView<const float> real(const Matrix<float>& m) const {
     return m.view().block({0, rows_}, {0, n_});
@@ -98,14 +102,17 @@ Matrix<float> residual_part(const TokenCloud& tokens, double alpha,
   return part;
 }
 
-// Turns sums Σ_j w_ij o_j into deviations of x'_i, in place.
-void normalise_rows(Matrix<float>& sums, const std::vector<RowMoments>& moments,
-                    const Matrix<float>* residual) {
+// Adds each token's weight 1 on itself, which the strips leave out (see layer.cpp), and turns sums
+// Σ_{j≠i} w_ij o_j into deviations of x'_i, in place.
+void finish_rows(const CentredCloud& cloud, const Matrix<float>* residual, Matrix<float>& sums,
+                 std::vector<RowMoments>& moments) {
   const std::size_t d = sums.cols();
   for (std::size_t i = 0; i < sums.rows(); ++i) {
+    moments[i] += {1.0, 0.0, 0.0, 1.0};
     const auto share = static_cast<float>(1.0 / moments[i].partition);
+    const float* self = cloud.offsets().data() + i * d;
     float* row = sums.data() + i * d;
-    for (std::size_t k = 0; k < d; ++k) row[k] *= share;
+    for (std::size_t k = 0; k < d; ++k) row[k] = (row[k] + self[k]) * share;
     if (residual == nullptr) continue;
     const float* extra = residual->data() + i * d;
     for (std::size_t k = 0; k < d; ++k) row[k] += extra[k];
@@ -151,7 +158,7 @@ std::vector<SweepCell> sweep(const TokenCloud& tokens, const GapSource& gaps,
   }
   std::vector<SweepCell> cells;
   for (std::size_t g = 0; g < gammas.size(); ++g) {
-    normalise_rows(sums[g], moments[g], residual == 0.0 ? nullptr : &extra);
+    finish_rows(cloud, residual == 0.0 ? nullptr : &extra, sums[g], moments[g]);
     cells.push_back(
         {gammas[g], CentredCloud::of_deviations(base, sums[g].view()), std::move(moments[g])});
     sums[g] = {};

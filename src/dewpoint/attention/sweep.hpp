@@ -26,6 +26,11 @@ inline constexpr int kRungsPerAnchor = 16;
 /// float32 units in the last place: 15 products (½ each) of a factor that is off by kExpUlp.
 inline constexpr double kLadderUlp = 15 * (0.5 + kernels::kExpUlp);
 
+/// Relative error of the contraction of a regular simplex, n ≤ 512, where rounding errors of
+/// weights all point the same way: that of the layer and, as λ falls like a weight squared, twice
+/// the ladder's.
+inline constexpr double kSweepError = kLayerError + 2 * kLadderUlp * 0x1p-23;
+
 /// The rung k of γ = k / kRungsPerGamma, or nothing when γ lies between rungs.
 [[nodiscard]] std::optional<int> rung(double gamma);
 

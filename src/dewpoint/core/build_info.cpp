@@ -12,6 +12,8 @@ std::string version() { return DEWPOINT_VERSION; }
 
 std::string commit() { return DEWPOINT_COMMIT; }
 
+std::string commit_date() { return DEWPOINT_DATE; }
+
 std::string compiler() {
 #if defined(__clang__)
   return "clang " __clang_version__;

@@ -7,9 +7,10 @@
 
 namespace dewpoint {
 
-[[nodiscard]] std::string version();   // "0.1.0", from project() in CMakeLists.txt
-[[nodiscard]] std::string commit();    // short hash, "+" when the tree was changed, or "unknown"
-[[nodiscard]] std::string compiler();  // "g++ 12.2.0"
+[[nodiscard]] std::string version();      // "0.1.0", from project() in CMakeLists.txt
+[[nodiscard]] std::string commit();       // short hash, "+" when the tree was changed, or "unknown"
+[[nodiscard]] std::string commit_date();  // "2026-01-31"
+[[nodiscard]] std::string compiler();     // "g++ 12.2.0"
 [[nodiscard]] std::string processor_name();  // as the operating system calls it
 [[nodiscard]] double memory_bytes();         // physical memory
 

@@ -36,6 +36,18 @@ std::vector<double> column_means(MatrixView<const T> rows) {
   return mean;
 }
 
+// Makes the mean of the points centre + offsets_i their centre: products of offsets then have no
+// common part to be rounded again and again.
+void move_to_mean(std::vector<double>& centre, Matrix<float>& offsets) {
+  const std::vector<double> mean = column_means<float>(offsets.view());
+  const std::vector<float> shift(mean.begin(), mean.end());
+  for (std::size_t k = 0; k < centre.size(); ++k) centre[k] += static_cast<double>(shift[k]);
+  for (std::size_t i = 0; i < offsets.rows(); ++i) {
+    float* row = offsets.data() + i * shift.size();
+    for (std::size_t k = 0; k < shift.size(); ++k) row[k] -= shift[k];
+  }
+}
+
 // Divides by the length; returns the length. A zero vector is left alone.
 double normalise(std::vector<double>& v) {
   const double length = std::sqrt(inner(v.data(), v.data(), v.size()));
@@ -71,6 +83,7 @@ std::pair<std::vector<double>, Matrix<float>> offsets_of_deviations(
       out[k] = static_cast<float>((deviation[k] + pull * u[k]) * scale);
     }
   }
+  move_to_mean(centre, offsets);
   return {std::move(centre), std::move(offsets)};
 }
 

@@ -48,8 +48,9 @@ class CentredCloud final : public GapSource {
   /// Unit vectors given as rows; the centre is their mean.
   static CentredCloud of_unit_vectors(MatrixView<const double> rows);
 
-  /// The directions of the vectors base + deviations_i; the centre is the direction u of their
-  /// mean v = base + mean(deviations). With c = ‖v‖, D_i = deviations_i − mean, p_i = ⟨D_i, u⟩,
+  /// The directions of the vectors base + deviations_i; the centre is again their mean. On the way
+  /// they are taken from the direction u of v = base + mean(deviations): with c = ‖v‖,
+  /// D_i = deviations_i − mean, p_i = ⟨D_i, u⟩,
   ///
   ///     ‖v + D_i‖ = √(c² + 2 c p_i + ‖D_i‖²) =: m_i,
   ///     o_i = (D_i + (c − m_i) u) / m_i,   c − m_i = −(2 c p_i + ‖D_i‖²) / (c + m_i):

@@ -5,6 +5,7 @@
 // foreach_target.h must come first.
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -30,7 +31,12 @@ HWY_INLINE Vec exp_nonpositive(Tag f, Vec x) {
   const auto is_zero = hn::Lt(x, hn::Set(f, -87.33654F));  // log of the smallest normal float
   const auto shifted = hn::MulAdd(x, hn::Set(f, 1.44269504F), magic);
   const auto k = hn::Sub(shifted, magic);
+#if HWY_NATIVE_FMA
   const auto r = hn::NegMulAdd(k, hn::Set(f, 0.693147181F), x);
+#else  // k ln 2 would be rounded: ln 2 in two parts, the first with few enough bits to be exact
+  auto r = hn::NegMulAdd(k, hn::Set(f, 0.693359375F), x);
+  r = hn::NegMulAdd(k, hn::Set(f, -2.12194440e-4F), r);
+#endif
 
   auto p = hn::Set(f, 8.290272206e-03F);
   p = hn::MulAdd(p, r, hn::Set(f, 4.189816117e-02F));
@@ -45,7 +51,25 @@ HWY_INLINE Vec exp_nonpositive(Tag f, Vec x) {
   return hn::IfThenZeroElse(is_zero, scaled);
 }
 
-double reduce(Tag f, Vec v) { return static_cast<double>(hn::GetLane(hn::SumOfLanes(f, v))); }
+// Sums are kept in float32 for at most kShort additions per lane and then moved to float64, so that
+// their rounding stays near one unit in the last place even where all terms are equal (a simplex)
+// and nothing averages out.
+constexpr std::size_t kShort = 8;
+
+const hn::ScalableTag<double> kWide;
+using WideVec = hn::Vec<decltype(kWide)>;
+
+HWY_INLINE WideVec widen(Vec v) {
+#if HWY_TARGET == HWY_SCALAR
+  return hn::PromoteTo(kWide, v);
+#else
+  const hn::Half<Tag> half;
+  return hn::Add(hn::PromoteTo(kWide, hn::LowerHalf(half, v)),
+                 hn::PromoteTo(kWide, hn::UpperHalf(half, v)));
+#endif
+}
+
+HWY_INLINE double reduce(WideVec v) { return hn::GetLane(hn::SumOfLanes(kWide, v)); }
 
 // The four sums of RowMoments, one partial sum per lane.
 struct Sums {
@@ -65,9 +89,28 @@ HWY_INLINE void add_weight(Sums& sums, Vec weight, Vec gap) {
   sums.weight_squared = hn::MulAdd(weight, weight, sums.weight_squared);
 }
 
-HWY_INLINE RowMoments moments_of(Tag f, const Sums& sums) {
-  return {reduce(f, sums.weight), reduce(f, sums.gap), reduce(f, sums.squared_gap),
-          reduce(f, sums.weight_squared)};
+// The same in float64.
+struct WideSums {
+  WideVec weight, gap, squared_gap, weight_squared;
+};
+
+HWY_INLINE WideSums zero_wide_sums() {
+  const auto zero = hn::Zero(kWide);
+  return {zero, zero, zero, zero};
+}
+
+// Moves float32 sums to float64 and starts them anew.
+HWY_INLINE void flush(Tag f, Sums& sums, WideSums& total) {
+  total.weight = hn::Add(total.weight, widen(sums.weight));
+  total.gap = hn::Add(total.gap, widen(sums.gap));
+  total.squared_gap = hn::Add(total.squared_gap, widen(sums.squared_gap));
+  total.weight_squared = hn::Add(total.weight_squared, widen(sums.weight_squared));
+  sums = zero_sums(f);
+}
+
+HWY_INLINE RowMoments moments_of(const WideSums& sums) {
+  return {reduce(sums.weight), reduce(sums.gap), reduce(sums.squared_gap),
+          reduce(sums.weight_squared)};
 }
 
 HWY_INLINE void add_to_memory(Tag f, const Sums& sums, float* HWY_RESTRICT memory) {
@@ -82,63 +125,97 @@ HWY_INLINE void add_to_memory(Tag f, const Sums& sums, float* HWY_RESTRICT memor
 // Rows i..i+kRows of a block. Column sums are kept in memory (columns x 4 floats) and touched once
 // per kRows rows; row sums stay in registers.
 template <std::size_t kRows, bool kColumns>
-HWY_INLINE void weigh_rows(const float beta, MatrixView<float> dots, std::size_t i,
+HWY_INLINE void weigh_rows(const kernels::Weighing weighing, MatrixView<float> dots, std::size_t i,
                            const float* row_half, const float* HWY_RESTRICT col_half,
                            RowMoments* row_moments, float* HWY_RESTRICT column_sums) {
   const Tag f;
   const std::size_t lanes = hn::Lanes(f);
-  const auto scale = hn::Set(f, -beta);
+  const std::size_t cols = padded(dots.cols());
+  const auto scale = hn::Set(f, -weighing.inverse_temperature);
+  const auto shift = hn::Set(f, weighing.shift);
   Sums rows[kRows];
+  WideSums totals[kRows];
   Vec own[kRows];
   float* HWY_RESTRICT line[kRows];
   for (std::size_t r = 0; r < kRows; ++r) {
     rows[r] = zero_sums(f);
+    totals[r] = zero_wide_sums();
     own[r] = hn::Set(f, row_half[i + r]);
     line[r] = dots.data() + (i + r) * dots.stride();
   }
-  for (std::size_t j = 0; j < padded(dots.cols()); j += lanes) {
-    const auto other = hn::LoadU(f, col_half + j);
-    Sums column = zero_sums(f);
-    for (std::size_t r = 0; r < kRows; ++r) {
-      const auto dot = hn::Load(f, line[r] + j);
-      const auto gap = hn::Max(hn::Sub(hn::Add(own[r], other), dot), hn::Zero(f));
-      const auto weight = exp_nonpositive(f, hn::Mul(scale, gap));
-      hn::Store(weight, f, line[r] + j);
-      add_weight(rows[r], weight, gap);
-      if (kColumns) add_weight(column, weight, gap);
+  for (std::size_t panel = 0; panel < cols; panel += kShort * lanes) {
+    const std::size_t end = HWY_MIN(panel + kShort * lanes, cols);
+    for (std::size_t j = panel; j < end; j += lanes) {
+      const auto other = hn::LoadU(f, col_half + j);
+      Sums column = zero_sums(f);
+      for (std::size_t r = 0; r < kRows; ++r) {
+        const auto dot = hn::Load(f, line[r] + j);
+        const auto gap = hn::Max(hn::Sub(hn::Add(own[r], other), dot), hn::Zero(f));
+        const auto weight = exp_nonpositive(f, hn::Mul(scale, gap));
+        hn::Store(hn::Sub(weight, shift), f, line[r] + j);
+        add_weight(rows[r], weight, gap);
+        if (kColumns) add_weight(column, weight, gap);
+      }
+      if (kColumns) add_to_memory(f, column, column_sums + 4 * j);
     }
-    if (kColumns) add_to_memory(f, column, column_sums + 4 * j);
+    for (std::size_t r = 0; r < kRows; ++r) flush(f, rows[r], totals[r]);
   }
-  for (std::size_t r = 0; r < kRows; ++r) row_moments[i + r] += moments_of(f, rows[r]);
+  for (std::size_t r = 0; r < kRows; ++r) row_moments[i + r] += moments_of(totals[r]);
+}
+
+void accumulate(MatrixView<const float> part, MatrixView<double> total) {
+  const hn::Rebind<float, decltype(kWide)> half;
+  const std::size_t lanes = hn::Lanes(kWide);
+  for (std::size_t i = 0; i < part.rows(); ++i) {
+    const float* HWY_RESTRICT p = part.data() + i * part.stride();
+    double* HWY_RESTRICT t = total.data() + i * total.stride();
+    std::size_t j = 0;
+    for (; j + lanes <= part.cols(); j += lanes) {
+      const auto wide = hn::PromoteTo(kWide, hn::LoadU(half, p + j));
+      hn::StoreU(hn::Add(hn::LoadU(kWide, t + j), wide), kWide, t + j);
+    }
+    for (; j < part.cols(); ++j) t[j] += static_cast<double>(p[j]);
+  }
+}
+
+// Column sums in the order of add_to_memory, as moments per column.
+void add_column_moments(const Matrix<double>& sums, std::span<RowMoments> col_moments) {
+  const std::size_t lanes = hn::Lanes(Tag());
+  for (std::size_t j = 0; j < col_moments.size(); ++j) {
+    const double* s = sums.data() + 4 * (j / lanes * lanes) + j % lanes;
+    col_moments[j] += {s[0], s[lanes], s[2 * lanes], s[3 * lanes]};
+  }
 }
 
 template <bool kColumns>
-void weigh_all(MatrixView<float> dots, float beta, const float* row_half, const float* col_half,
-               RowMoments* row_moments, float* column_sums) {
+void weigh_all(MatrixView<float> dots, kernels::Weighing weighing, const float* row_half,
+               const float* col_half, RowMoments* row_moments, std::span<RowMoments> col_moments) {
   constexpr std::size_t kGroup = 2;
-  std::size_t i = 0;
-  for (; i + kGroup <= dots.rows(); i += kGroup) {
-    weigh_rows<kGroup, kColumns>(beta, dots, i, row_half, col_half, row_moments, column_sums);
+  Matrix<float> sums(1, kColumns ? 4 * padded(dots.cols()) : 0);
+  Matrix<double> totals(1, sums.cols());
+  for (std::size_t panel = 0; panel < dots.rows(); panel += kShort * kGroup) {
+    const std::size_t end = HWY_MIN(panel + kShort * kGroup, dots.rows());
+    std::size_t i = panel;
+    for (; i + kGroup <= end; i += kGroup) {
+      weigh_rows<kGroup, kColumns>(weighing, dots, i, row_half, col_half, row_moments, sums.data());
+    }
+    if (i < end) {
+      weigh_rows<1, kColumns>(weighing, dots, i, row_half, col_half, row_moments, sums.data());
+    }
+    accumulate(sums, totals);
+    std::fill_n(sums.data(), sums.size(), 0.0F);
   }
-  for (; i < dots.rows(); ++i) {
-    weigh_rows<1, kColumns>(beta, dots, i, row_half, col_half, row_moments, column_sums);
-  }
+  if (kColumns) add_column_moments(totals, col_moments);
 }
 
-void weigh_block(MatrixView<float> dots, float beta, std::span<const float> row_half,
-                 std::span<const float> col_half, std::span<RowMoments> row_moments,
-                 std::span<RowMoments> col_moments) {
+void weigh_block(MatrixView<float> dots, kernels::Weighing weighing,
+                 std::span<const float> row_half, std::span<const float> col_half,
+                 std::span<RowMoments> row_moments, std::span<RowMoments> col_moments) {
   if (col_moments.empty()) {
-    weigh_all<false>(dots, beta, row_half.data(), col_half.data(), row_moments.data(), nullptr);
-    return;
-  }
-  const Tag f;
-  const std::size_t lanes = hn::Lanes(f);
-  Matrix<float> sums(1, 4 * padded(dots.cols()));
-  weigh_all<true>(dots, beta, row_half.data(), col_half.data(), row_moments.data(), sums.data());
-  for (std::size_t j = 0; j < dots.cols(); ++j) {
-    const float* s = sums.data() + 4 * (j / lanes * lanes) + j % lanes;
-    col_moments[j] += {s[0], s[lanes], s[2 * lanes], s[3 * lanes]};
+    weigh_all<false>(dots, weighing, row_half.data(), col_half.data(), row_moments.data(), {});
+  } else {
+    weigh_all<true>(dots, weighing, row_half.data(), col_half.data(), row_moments.data(),
+                    col_moments.first(dots.cols()));
   }
 }
 
@@ -167,52 +244,46 @@ void multiply(MatrixView<float> weights, MatrixView<const float> factor) {
   }
 }
 
+// Moments of one row; weight_at(j) gives (and may store) the weights of columns j, j+1, ...
+template <class WeightAt>
+HWY_INLINE RowMoments moments_of_row(std::size_t cols, const float* HWY_RESTRICT gaps,
+                                     WeightAt weight_at) {
+  const Tag f;
+  const std::size_t lanes = hn::Lanes(f);
+  Sums sums = zero_sums(f);
+  WideSums total = zero_wide_sums();
+  for (std::size_t panel = 0; panel < cols; panel += kShort * lanes) {
+    const std::size_t end = HWY_MIN(panel + kShort * lanes, cols);
+    for (std::size_t j = panel; j < end; j += lanes) {
+      add_weight(sums, weight_at(j), hn::Load(f, gaps + j));
+    }
+    flush(f, sums, total);
+  }
+  return moments_of(total);
+}
+
 void row_moments(MatrixView<const float> weights, MatrixView<const float> gaps,
                  std::span<RowMoments> moments) {
   const Tag f;
-  const std::size_t lanes = hn::Lanes(f);
   for (std::size_t i = 0; i < weights.rows(); ++i) {
     const float* HWY_RESTRICT w = weights.data() + i * weights.stride();
-    const float* HWY_RESTRICT g = gaps.data() + i * gaps.stride();
-    Sums sums = zero_sums(f);
-    for (std::size_t j = 0; j < padded(weights.cols()); j += lanes) {
-      add_weight(sums, hn::Load(f, w + j), hn::Load(f, g + j));
-    }
-    moments[i] = moments_of(f, sums);
+    moments[i] = moments_of_row(padded(weights.cols()), gaps.data() + i * gaps.stride(),
+                                [&](std::size_t j) { return hn::Load(f, w + j); });
   }
 }
 
 void multiply_with_moments(MatrixView<float> weights, MatrixView<const float> factor,
                            MatrixView<const float> gaps, std::span<RowMoments> moments) {
   const Tag f;
-  const std::size_t lanes = hn::Lanes(f);
   for (std::size_t i = 0; i < weights.rows(); ++i) {
     float* HWY_RESTRICT w = weights.data() + i * weights.stride();
     const float* HWY_RESTRICT m = factor.data() + i * factor.stride();
-    const float* HWY_RESTRICT g = gaps.data() + i * gaps.stride();
-    Sums sums = zero_sums(f);
-    for (std::size_t j = 0; j < padded(weights.cols()); j += lanes) {
-      const auto product = hn::Mul(hn::Load(f, w + j), hn::Load(f, m + j));
-      hn::Store(product, f, w + j);
-      add_weight(sums, product, hn::Load(f, g + j));
-    }
-    moments[i] = moments_of(f, sums);
-  }
-}
-
-void accumulate(MatrixView<const float> part, MatrixView<double> total) {
-  const hn::ScalableTag<double> d;
-  const hn::Rebind<float, decltype(d)> half;
-  const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t i = 0; i < part.rows(); ++i) {
-    const float* HWY_RESTRICT p = part.data() + i * part.stride();
-    double* HWY_RESTRICT t = total.data() + i * total.stride();
-    std::size_t j = 0;
-    for (; j + lanes <= part.cols(); j += lanes) {
-      const auto wide = hn::PromoteTo(d, hn::LoadU(half, p + j));
-      hn::StoreU(hn::Add(hn::LoadU(d, t + j), wide), d, t + j);
-    }
-    for (; j < part.cols(); ++j) t[j] += static_cast<double>(p[j]);
+    moments[i] =
+        moments_of_row(padded(weights.cols()), gaps.data() + i * gaps.stride(), [&](std::size_t j) {
+          const auto product = hn::Mul(hn::Load(f, w + j), hn::Load(f, m + j));
+          hn::Store(product, f, w + j);
+          return product;
+        });
   }
 }
 
@@ -223,19 +294,24 @@ HWY_INLINE kernels::PairSums pair_sums_inline(const float* HWY_RESTRICT dots, fl
   const Tag f;
   const std::size_t lanes = hn::Lanes(f);
   const auto own = hn::Set(f, half);
-  auto ratio = hn::Zero(f);
+  auto ratio = hn::Zero(kWide);
   auto smallest = hn::Set(f, std::numeric_limits<float>::max());
   auto largest = hn::Zero(f);
   std::size_t j = columns.begin;
-  for (; j + lanes <= columns.end; j += lanes) {
-    const auto sum = hn::Add(own, hn::LoadU(f, col_half + j));
-    const auto gap = hn::Max(hn::Sub(sum, hn::LoadU(f, dots + j)), hn::Zero(f));
-    ratio = hn::MulAdd(gap, hn::LoadU(f, inverse_gaps + j), ratio);
-    smallest = hn::Min(smallest, gap);
-    largest = hn::Max(largest, gap);
+  while (j + lanes <= columns.end) {
+    auto part = hn::Zero(f);
+    const std::size_t end = HWY_MIN(j + kShort * lanes, columns.end);
+    for (; j + lanes <= end; j += lanes) {
+      const auto sum = hn::Add(own, hn::LoadU(f, col_half + j));
+      const auto gap = hn::Max(hn::Sub(sum, hn::LoadU(f, dots + j)), hn::Zero(f));
+      part = hn::MulAdd(gap, hn::LoadU(f, inverse_gaps + j), part);
+      smallest = hn::Min(smallest, gap);
+      largest = hn::Max(largest, gap);
+    }
+    ratio = hn::Add(ratio, widen(part));
   }
   kernels::PairSums sums;
-  sums.ratio = reduce(f, ratio);
+  sums.ratio = reduce(ratio);
   sums.smallest_gap = hn::GetLane(hn::MinOfLanes(f, smallest));
   sums.largest_gap = hn::GetLane(hn::MaxOfLanes(f, largest));
   for (; j < columns.end; ++j) {
@@ -298,19 +374,21 @@ PairSums& PairSums::operator+=(const PairSums& other) {
   return *this;
 }
 
-void weigh_block(MatrixView<float> dots, float inverse_temperature, std::span<const float> row_half,
+void weigh_block(MatrixView<float> dots, Weighing weighing, std::span<const float> row_half,
                  std::span<const float> col_half, std::span<RowMoments> row_moments,
                  std::span<RowMoments> col_moments) {
   DEWPOINT_EXPECTS(dots.stride() % kLanePadding == 0);
+  DEWPOINT_EXPECTS(weighing.inverse_temperature >= kLeastInverseTemperature);
   DEWPOINT_EXPECTS(row_half.size() >= dots.rows() && row_moments.size() >= dots.rows());
   DEWPOINT_EXPECTS(col_half.size() >= padded(dots.cols()));
   DEWPOINT_EXPECTS(col_moments.empty() || col_moments.size() >= dots.cols());
   HWY_DYNAMIC_DISPATCH(weigh_block)
-  (dots, inverse_temperature, row_half, col_half, row_moments, col_moments);
+  (dots, weighing, row_half, col_half, row_moments, col_moments);
 }
 
 void exp_gaps(MatrixView<const float> gaps, float inverse_temperature, MatrixView<float> weights) {
   DEWPOINT_EXPECTS(gaps.stride() % kLanePadding == 0 && weights.stride() % kLanePadding == 0);
+  DEWPOINT_EXPECTS(inverse_temperature >= kLeastInverseTemperature);
   HWY_DYNAMIC_DISPATCH(exp_gaps)(gaps, inverse_temperature, weights);
 }
 

@@ -34,6 +34,16 @@ inline constexpr std::size_t kLanePadding = 16;
 /// is finite.
 inline constexpr float kFarGap = 1e15F;
 
+/// Smallest inverse temperature that kernels accept: it gives kFarGap the weight 0 and every real
+/// gap the weight 1, to the last bit, as β = 0 should.
+inline constexpr float kLeastInverseTemperature = 1e-12F;
+
+/// β as kernels take it.
+[[nodiscard]] constexpr float kernel_inverse_temperature(double beta) {
+  const auto rounded = static_cast<float>(beta);
+  return rounded < kLeastInverseTemperature ? kLeastInverseTemperature : rounded;
+}
+
 /// Sums over the keys of one query (row), weights relative to a score of gap 0.
 struct RowMoments {
   double partition = 0.0;       // Σ w
@@ -52,14 +62,18 @@ namespace kernels {
 inline constexpr double kExpUlp = 2.0;
 inline constexpr double kExpUlpPerUnit = 0.025;
 
+struct Weighing {
+  float inverse_temperature;  // β
+  float shift = 0.0F;         // subtracted from the weights that are written, not from the moments
+};
+
 /// Turns a block of inner products into weights, in place, and adds the moments of its rows and, if
 /// col_moments is not empty, of its columns (the block then stands for its transpose too):
 ///
-///     Δ_ij = row_half[i] + col_half[j] − dots(i, j),   w_ij = exp(−β max(Δ_ij, 0)).
+///     Δ_ij = max(0, row_half[i] + col_half[j] − dots(i, j)),   dots(i, j) ← exp(−β Δ_ij) − shift.
 ///
-/// dots.cols() + padding must be readable; col_half has padded(dots.cols()) entries, kFarGap in the
-/// padding.
-void weigh_block(MatrixView<float> dots, float inverse_temperature, std::span<const float> row_half,
+/// col_half has padded(dots.cols()) entries, kFarGap in the padding.
+void weigh_block(MatrixView<float> dots, Weighing weighing, std::span<const float> row_half,
                  std::span<const float> col_half, std::span<RowMoments> row_moments,
                  std::span<RowMoments> col_moments);
 

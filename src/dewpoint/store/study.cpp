@@ -56,7 +56,7 @@ CREATE TABLE cell (  -- row-major: the last axis runs fastest; NULL is unknown
 CREATE VIEW point AS
   SELECT f.name AS frame, v.name AS variable,
     (SELECT group_concat(text, ' ') FROM (
-       SELECT d.name || '=' || ifnull(x.value, '?') AS text
+       SELECT d.name || '=' || iif(x.value IS NULL, '?', printf('%.15g', x.value)) AS text
        FROM axis a
        JOIN dimension d ON d.frame = a.frame AND d.position = a.dimension
        JOIN coordinate x ON x.frame = a.frame AND x.dimension = a.dimension

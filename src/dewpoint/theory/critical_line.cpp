@@ -90,14 +90,18 @@ class AnnealedLogOdds {
 /// Larger tilts need more nodes; most roots are found with few.
 constexpr std::array kTilts = {1.0, 4.0, 16.0, 64.0, kAnnealedLargestTilt};
 
-/// Nodes that resolve the kernel up to a tilt β(1−ρ)/d. The law of the angle is at most
-/// 2√(2(35 + log n)) standard deviations wide, and the integrand narrower than the law by at most
-/// √(1 + tilt); a Gaussian is integrated to 1e-9 once the widest spacing, π/2 times the mean one,
-/// is below its standard deviation.
+/// Nodes per standard deviation of the integrand. A Gaussian asks for one and a half where the
+/// nodes are sparsest; low dimensions have wider laws but are as accurate. Against half as many
+/// nodes again, over n = 3..1e9, d = 2..4096, ρ = 0..0.99, the scale moves by 1e-12 with this
+/// value, 5e-8 with 0.7 of it and 2e-4 with half of it (2026-11-15).
+constexpr double kEmpiricalNodesPerDeviation = 1.57;
+
+/// Nodes that resolve the kernel up to a tilt β(1−ρ)/d. The law of the angle is kept over about
+/// 2√(2(35 + log n)) standard deviations, and the integrand is narrower by at most √(1 + tilt).
 int nodes_for(double tilt, double log_n, const AnnealedQuadrature& quadrature) {
-  const double deviations = 2.0 * std::sqrt(2.0 * (35.0 + log_n));
-  const double resolved = 0.5 * std::numbers::pi * deviations * std::sqrt(1.0 + tilt);
-  return static_cast<int>(std::ceil(quadrature.refinement * resolved));
+  const double deviations = 2.0 * std::sqrt(2.0 * (35.0 + log_n) * (1.0 + tilt));
+  return static_cast<int>(
+      std::ceil(quadrature.refinement * kEmpiricalNodesPerDeviation * deviations));
 }
 
 }  // namespace

@@ -8,10 +8,10 @@
 // 1/(1 + R_i). The critical point is where the typical odds are even. In the reduced scale
 // c = γ(1 − ρ), γ = β/log n:
 //
-//   all G_ij = ρ                      c = 1, γ = 1/(1 − ρ)                   critical_gamma
-//   G_ij Gaussian around ρ            c* from a quadratic gaussian_critical_scale tokens √ρ e +
-//   √(1−ρ) z in R^d     c* from the exact mean over j          annealed_critical_scale tokens
-//   uniform on a sphere        β itself, a power of n                 sphere_critical_...
+//     all G_ij = ρ                      c = 1                    critical_gamma
+//     G_ij Gaussian around ρ            c* of a quadratic        gaussian_critical_scale
+//     tokens √ρ e + √(1−ρ) z in R^d     c* of the exact mean     annealed_critical_scale
+//     tokens uniform on a sphere        β, a power of n          sphere_critical_...
 //
 // The three finite-dimensional ones replace the sum over j by its mean, which is what "annealed"
 // says. That is right while many tokens contribute to R_i; once a few dominate (low dimension,
@@ -76,7 +76,7 @@ struct AnnealedQuadrature {
 ///
 ///   Domain      3 ≤ n ≤ 1e9, 2 ≤ d ≤ 4096, 0 ≤ ρ ≤ 0.99. Nothing when the root is beyond
 ///               β(1 − ρ)/d = kAnnealedLargestTilt: low dimensions, where β grows as a power of n.
-///               d = 2 is included (Λ_1 = cosh) and leaves the domain near n = 60.
+///               d = 2 is included (Λ_1 = cosh) and leaves the domain within some tens of tokens.
 ///   Accuracy    relative error at most kAnnealedScaleError.
 ///   Properties  (1) → log(n − 1)/log n as d → ∞: the simplex at finite n.
 ///               (2) increases with n, decreases with d.

@@ -1,0 +1,94 @@
+"""What a newcomer meets: the guide, help, version, doctor, manual, completions, reproduce."""
+
+import os
+import shutil
+import subprocess
+import unittest
+
+from harness import ProgramTest
+
+VERBS = [["phase", "point"], ["phase", "map"], ["reproduce"], ["doctor"], ["manual"]]
+
+
+class FrontDoor(ProgramTest):
+    def test_alone_it_prints_a_guide_whose_commands_exist(self):
+        guide = self.succeed()
+        self.assertLess(guide.count("\n"), 20)
+        for line in guide.split("\n"):
+            words = line.split()
+            if words[:1] == ["dewpoint"] and words[1] not in ("VERB",):
+                verb = [word for word in words[1:3] if word in ("phase", "point", "map", "reproduce", "doctor")]
+                self.succeed(*verb, "--help")
+
+    def test_every_verb_has_help_with_an_example_that_parses(self):
+        for verb in VERBS:
+            text = self.succeed(*verb, "--help")
+            self.assertIn("Example:", text)
+            example = text.split("Example:")[1].strip().split("\n")[0].split()
+            self.assertEqual(example[:1 + len(verb)], ["dewpoint", *verb])
+
+    def test_examples_work_when_pasted(self):
+        for verb in VERBS:
+            if verb == ["reproduce"]:
+                continue  # below
+            text = self.succeed(*verb, "--help")
+            self.succeed(*text.split("Example:")[1].strip().split("\n")[0].split()[1:])
+
+    def test_version_names_commit_simd_blas_and_mpi(self):
+        text = self.succeed("--version")
+        for word in ("dewpoint 0.", "commit", "SIMD", "BLAS  OpenBLAS", "MPI"):
+            self.assertIn(word, text)
+
+    def test_doctor_reports_what_is_missing(self):
+        found = self.succeed_json("doctor")
+        self.assertTrue(found["simd"])
+        self.assertIn(found["simd"], found["simd_available"])
+        text = self.succeed("doctor", environment={"PATH": "/nowhere"})
+        self.assertIn("gnuplot-nox", text)
+
+    def test_unknown_verbs_are_refused(self):
+        self.assertIn("dewpoint --help", self.refuse(2, "melt"))
+
+    def test_reproduce_writes_figure_and_study(self):
+        # the quick size is what `make run` shows; here only that it lands where it is asked to
+        out = self.succeed("reproduce", "--quick", "-o", "out/deep")
+        for ending in ("png", "svg", "study"):
+            path = self.path("out/deep/cas-figure-1." + ending)
+            self.assertTrue(os.path.exists(path))
+            self.assertIn(os.path.realpath(path), out)
+
+    def test_the_manual_page_is_well_formed(self):
+        page = self.succeed("manual", "man")
+        for verb in VERBS:
+            self.assertIn("dewpoint " + " ".join(verb), page.replace("\\-", "-"))
+        if shutil.which("mandoc") is None:
+            self.skipTest("mandoc is not installed")
+        lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning"], input=page, text=True,
+                              capture_output=True)
+        self.assertEqual(lint.stdout.strip(), "")
+
+    def test_bash_completes_verbs_and_options(self):
+        script = self.succeed("manual", "bash")
+        with open(self.path("completion.bash"), "w") as file:
+            file.write(script)
+        def complete(*words):
+            code = ("source completion.bash; COMP_WORDS=({}); COMP_CWORD={}; _dewpoint; "
+                    "printf '%s\\n' \"${{COMPREPLY[@]}}\"").format(
+                        " ".join("'%s'" % word for word in words), len(words) - 1)
+            return subprocess.run(["bash", "-c", code], cwd=self.folder.name, text=True,
+                                  capture_output=True, check=True).stdout.split()
+        self.assertIn("phase", complete("dewpoint", ""))
+        self.assertEqual(complete("dewpoint", "phase", "m"), ["map"])
+        self.assertIn("--gamma", complete("dewpoint", "phase", "map", "--g"))
+
+    def test_zsh_and_fish_completions_name_every_verb(self):
+        for shell in ("zsh", "fish"):
+            script = self.succeed("manual", shell)
+            for word in ("phase", "map", "reproduce", "doctor", "gamma"):
+                self.assertIn(word, script)
+            if shutil.which(shell):
+                subprocess.run([shell, "-n"], input=script, text=True, check=True)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,212 @@
+"""dewpoint phase point and dewpoint phase map, run as a user would."""
+
+import os
+import resource
+import signal
+import sqlite3
+import subprocess
+import unittest
+
+from harness import DEWPOINT, ProgramTest
+
+NUMPY_PYTHON = os.environ.get("NUMPY_PYTHON", "")
+
+
+def has_numpy():
+    if not NUMPY_PYTHON or not os.path.exists(NUMPY_PYTHON):
+        return False
+    return subprocess.run([NUMPY_PYTHON, "-c", "import numpy"], capture_output=True).returncode == 0
+
+
+class Point(ProgramTest):
+    def test_prints_every_observable_with_its_error(self):
+        text = self.succeed("phase", "point", "--n", "128", "--replicas", "4")
+        for word in ("contraction", "entropy", "participation", "self mass", "±"):
+            self.assertIn(word, text)
+
+    def test_json_carries_parameters_seed_version_and_errors(self):
+        out = self.succeed_json("phase", "point", "--n", "128", "--d", "32", "--rho", "0.4",
+                                "--gamma", "1.5", "--replicas", "4", "--seed", "9")
+        self.assertEqual(out["seed"], 9)
+        self.assertEqual(out["parameters"]["n"], 128)
+        self.assertAlmostEqual(out["theory"]["critical_gamma"], 1 / 0.6)
+        contraction = out["observables"]["contraction"]
+        self.assertEqual(contraction["samples"], 4)
+        self.assertGreater(contraction["standard_error"], 0)
+
+    def test_one_random_cloud_has_no_error_bar(self):
+        out = self.succeed_json("phase", "point", "--n", "64")
+        self.assertIsNone(out["observables"]["contraction"]["standard_error"])
+
+    def test_threads_do_not_change_a_byte(self):
+        arguments = ["phase", "point", "--n", "1500", "--replicas", "3"]
+        one = self.succeed_json(*arguments, "--threads", "1")
+        two = self.succeed_json(*arguments, "--threads", "2")
+        self.assertEqual(one, two)
+
+    def test_every_law_of_tokens_runs(self):
+        for law in ("equicorrelated", "simplex", "two-level", "clustered", "sphere", "half-sphere"):
+            out = self.succeed_json("phase", "point", "--tokens", law, "--n", "64")
+            self.assertGreater(out["observables"]["contraction"]["mean"], 0, law)
+
+    def test_temperature_by_beta_gamma_or_law(self):
+        base = ["phase", "point", "--n", "64", "--d", "8"]
+        beta = 1.5 * 4.1588830833596715  # 1.5 log 64
+        by_gamma = self.succeed_json(*base, "--gamma", "1.5")
+        by_beta = self.succeed_json(*base, "--beta", repr(beta))
+        by_law = self.succeed_json(*base, "--law", "log", "--strength", "1.5")
+        self.assertEqual(by_gamma["observables"], by_law["observables"])
+        self.assertAlmostEqual(by_gamma["parameters"]["beta"], by_beta["parameters"]["beta"], 12)
+        self.refuse(2, *base, "--gamma", "1", "--beta", "2")
+
+    def test_refusals_name_the_field_the_value_and_what_is_allowed(self):
+        base = ["phase", "point"]
+        for arguments, words in [
+            (["--rho", "1"], ["rho", "1", "[0, 1)"]),
+            (["--rho", "-0.1"], ["rho", "-0.1", "[0, 1)"]),
+            (["--rho", "abc"], ["rho", "abc"]),
+            (["--n", "1"], ["n", "1", "2"]),
+            (["--n", "-5"], ["n", "-5"]),
+            (["--gamma", "-1"], ["gamma", "-1", ">= 0"]),
+            (["--gamma", "inf"], ["gamma", "inf", "finite"]),
+            (["--tokens", "cube"], ["tokens", "cube", "equicorrelated", "half-sphere"]),
+            (["--norm", "l1"], ["norm", "l1", "gauss/d"]),
+            (["--law", "cubic"], ["law", "cubic", "sqrt-log"]),
+            (["--replicas", "0"], ["replicas", "0"]),
+            (["--threads", "-1"], ["threads", "-1"]),
+            (["--no-such-option"], ["no-such-option"]),
+        ]:
+            message = self.refuse(2, *base, *arguments)
+            for word in words:
+                self.assertIn(word, message)
+        self.assertEqual(self.files(), [])
+
+
+class TokensFromFile(ProgramTest):
+    def numpy(self, code):
+        if not has_numpy():
+            self.skipTest("no Python with NumPy to write the file")
+        subprocess.run([NUMPY_PYTHON, "-c", "import numpy as np\n" + code], check=True,
+                       cwd=self.folder.name)
+
+    def test_reads_what_numpy_wrote_and_agrees_with_numpy(self):
+        self.numpy("""
+rng = np.random.default_rng(1)
+x = rng.standard_normal((200, 16)) + 1.0
+np.save('tokens.npy', x.astype(np.float32))
+x = x.astype(np.float32).astype(np.float64)
+y = x / np.linalg.norm(x, axis=1, keepdims=True)
+g = y @ y.T
+a = np.exp(8.0 * (g - 1)); a /= a.sum(1, keepdims=True)
+m = a @ y; m /= np.linalg.norm(m, axis=1, keepdims=True)
+i = np.triu_indices(200, 1)
+print(repr(np.mean((1 - (m @ m.T)[i]) / (1 - g[i]))), file=open('expected', 'w'))
+""")
+        with open(self.path("expected")) as file:
+            expected = float(file.read().replace("np.float64(", "").replace(")", ""))
+        out = self.succeed_json("phase", "point", "--tokens", "tokens.npy", "--beta", "8")
+        measured = out["observables"]["contraction"]
+        self.assertEqual(out["parameters"]["n"], 200)
+        self.assertEqual(measured["standard_error"], 0)
+        # float32 products: tens of units in the last place, 1.2e-7 each
+        self.assertAlmostEqual(measured["mean"] / expected, 1, delta=1e-5)
+
+    def test_refuses_missing_and_malformed_files(self):
+        self.assertIn("absent.npy", self.refuse(2, "phase", "point", "--tokens", "absent.npy"))
+        with open(self.path("bad.npy"), "wb") as file:
+            file.write(b"not numpy")
+        self.assertIn("bad.npy", self.refuse(2, "phase", "point", "--tokens", "bad.npy"))
+
+    def test_refuses_tokens_without_a_direction(self):
+        self.numpy("x = np.ones((4, 3)); x[2] = 0; np.save('zero.npy', x)")
+        self.assertIn("row 2", self.refuse(2, "phase", "point", "--tokens", "zero.npy"))
+
+
+class Map(ProgramTest):
+    small = ["phase", "map", "--n", "64", "--d", "4,16", "--rho", "0,0.5", "--gamma", "0.5:2:4"]
+
+    def test_writes_a_study_and_a_figure(self):
+        out = self.succeed(*self.small, "--replicas", "3", "-o", "m.study")
+        self.assertIn("m.study", out)
+        self.assertEqual(self.files(), ["m.png", "m.study", "m.svg"])
+        with open(self.path("m.png"), "rb") as png, open(self.path("m.svg")) as svg:
+            self.assertEqual(png.read(8), b"\x89PNG\r\n\x1a\n")
+            self.assertIn("d = 16", svg.read())
+
+    def test_the_study_holds_what_json_says(self):
+        out = self.succeed_json(*self.small, "--replicas", "2", "-o", "m.study", "--no-figure")
+        self.assertEqual(self.files(), ["m.study"])
+        means = out["result"]["variables"]["contraction"]["mean"]
+        flat = [x for d in means[0] for rho in d for x in rho]
+        rows = sqlite3.connect(self.path("m.study")).execute(
+            "SELECT c.mean FROM cell c JOIN variable v ON v.frame = c.frame AND v.position = c.variable"
+            " JOIN frame f ON f.id = c.frame"
+            " WHERE f.name = 'phase_map' AND v.name = 'contraction' ORDER BY c.position").fetchall()
+        self.assertEqual([row[0] for row in rows], flat)
+        self.assertEqual(len(flat), 16)
+
+    def test_threads_do_not_change_a_byte(self):
+        one = self.succeed_json(*self.small, "--threads", "1", "-o", "a.study", "--no-figure")
+        two = self.succeed_json(*self.small, "--threads", "2", "-o", "b.study", "--no-figure")
+        self.assertEqual(one["result"], two["result"])
+
+    def test_meets_a_target_error(self):
+        out = self.succeed_json("phase", "map", "--n", "64", "--rho", "0.5", "--gamma", "1,2",
+                                "--target-error", "0.02", "-o", "t.study", "--no-figure")
+        errors = out["result"]["variables"]["contraction"]["standard_error"][0][0][0]
+        self.assertLessEqual(max(errors), 0.02)
+
+    def test_draws_without_gnuplot_say_so_and_keep_the_study(self):
+        result = self.run_program(*self.small, "-o", "m.study", environment={"PATH": "/nowhere"})
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("gnuplot", result.stderr)
+        self.assertEqual(self.files(), ["m.study"])
+
+    def test_refusals_leave_no_file(self):
+        for arguments, words in [
+            (["--rho", "0,1"], ["rho", "1", "[0, 1)"]),
+            (["--gamma", "1,0.5"], ["gamma", "1,0.5", "increase"]),
+            (["--gamma", "0:1"], ["gamma", "0:1", "first:last:count"]),
+            (["--gamma", "0,x"], ["gamma", "0,x"]),
+            (["--n", "1.5"], ["n", "1.5", "whole"]),
+            (["--tokens", "sphere"], ["tokens", "sphere", "phase point"]),
+            (["--tokens", "simplex", "--n", "64", "--d", "8"], ["d", "8", "64"]),
+        ]:
+            message = self.refuse(2, "phase", "map", *arguments, "-o", "m.study")
+            for word in words:
+                self.assertIn(word, message)
+        self.assertEqual(self.files(), [])
+
+    def test_asks_for_the_folder_before_the_work(self):
+        message = self.refuse(1, "phase", "map", "--replicas", "100000", "-o", "no/such/m.study")
+        self.assertIn("no/such/m.study", message)
+
+    def test_a_full_disk_costs_nothing_but_the_study(self):
+        with open(self.path("m.study"), "w") as file:
+            file.write("precious")
+
+        def no_room():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+        message = self.refuse(1, *self.small, "-o", "m.study", preexec_fn=no_room)
+        self.assertIn("m.study", message)
+        self.assertEqual(self.files(), ["m.study"])
+        with open(self.path("m.study")) as file:
+            self.assertEqual(file.read(), "precious")
+
+    def test_an_interrupt_stops_cleanly(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            child = subprocess.Popen([DEWPOINT, "phase", "map", "--replicas", "10000", "-o", "m.study"],
+                                     cwd=self.folder.name, stdout=subprocess.PIPE,
+                                     stderr=subprocess.PIPE, text=True)
+            child.stderr.readline()  # the announced cost: the work has begun
+            child.send_signal(number)
+            _, error = child.communicate(timeout=60)
+            self.assertEqual(child.returncode, 128 + number)
+            self.assertIn("interrupted", error)
+            self.assertEqual(self.files(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

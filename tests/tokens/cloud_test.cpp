@@ -1,0 +1,151 @@
+#include "dewpoint/tokens/cloud.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "dewpoint/core/error.hpp"
+#include "support/test_seed.hpp"
+
+namespace dewpoint::tokens {
+namespace {
+
+double correlation(const TokenCloud& cloud, std::size_t i, std::size_t j) {
+  double sum = 0.0;
+  for (std::size_t k = 0; k < cloud.dimension(); ++k) {
+    sum += cloud.directions(i, k) * cloud.directions(j, k);
+  }
+  return sum;
+}
+
+CloudParameters law(const std::string& name, std::size_t n, std::size_t d = 0) {
+  CloudParameters p;
+  p.law = name;
+  p.n = n;
+  p.d = d;
+  return p;
+}
+
+std::string refusal(const CloudParameters& p) {
+  try {
+    (void)resolved(p);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::bad_value);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Simplex, HasExactlyTheAskedCorrelation) {
+  for (const double rho : {0.0, 0.2, 0.95}) {
+    CloudParameters p = law("simplex", 50);
+    p.rho = rho;
+    const TokenCloud cloud = make_cloud(resolved(p), 1, 0);
+    EXPECT_EQ(cloud.dimension(), 50U);
+    for (std::size_t i = 0; i < 50; ++i) {
+      for (std::size_t j = 0; j <= i; ++j) {
+        EXPECT_NEAR(correlation(cloud, i, j), i == j ? 1.0 : rho, 50 * 2.3e-16);
+      }
+    }
+  }
+}
+
+TEST(TwoLevel, HasExactlyTheAskedCorrelations) {
+  CloudParameters p = law("two-level", 24);
+  p.rho = 0.2;
+  p.rho_inner = 0.7;
+  p.cluster_size = 6;
+  const TokenCloud cloud = make_cloud(resolved(p), 1, 0);
+  EXPECT_EQ(cloud.cluster_size, 6U);
+  for (std::size_t i = 0; i < 24; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      EXPECT_NEAR(correlation(cloud, i, j), i / 6 == j / 6 ? 0.7 : 0.2, 1e-15);
+    }
+  }
+}
+
+// Correlations of Gaussian vectors fluctuate by about 1/√d around those of the exact law; the mean
+// over many pairs of one cloud is dominated by the shared vectors, again 1/√d with a factor
+// below 2.
+TEST(Clustered, HasTheAskedCorrelationsOnAverage) {
+  CloudParameters p = law("clustered", 400, 400);
+  p.rho = 0.3;
+  p.rho_inner = 0.6;
+  p.cluster_size = 10;
+  const TokenCloud cloud = make_cloud(resolved(p), test::seed(), 0);
+  double inner = 0.0, outer = 0.0;
+  for (std::size_t i = 0; i + 11 < 400; i += 10) {
+    inner += correlation(cloud, i, i + 1) / 39.0;
+    outer += correlation(cloud, i, i + 10) / 39.0;
+  }
+  EXPECT_NEAR(inner, 0.6, test::kSigmas * 2.0 / 20.0 / std::sqrt(6.0));
+  EXPECT_NEAR(outer, 0.3, test::kSigmas * 2.0 / 20.0 / std::sqrt(6.0));
+  EXPECT_GT(inner, outer);
+}
+
+// Uniform on the sphere: each coordinate has mean 0 and variance 1/d, squared coordinates variance
+// below 2/d².
+TEST(Sphere, IsUniform) {
+  const TokenCloud cloud = make_cloud(resolved(law("sphere", 20000, 5)), test::seed(), 0);
+  for (std::size_t k = 0; k < 5; ++k) {
+    double mean = 0.0, square = 0.0;
+    for (std::size_t i = 0; i < 20000; ++i) {
+      mean += cloud.directions(i, k) / 20000.0;
+      square += cloud.directions(i, k) * cloud.directions(i, k) / 20000.0;
+    }
+    EXPECT_NEAR(mean, 0.0, test::kSigmas * std::sqrt(0.2 / 20000.0));
+    EXPECT_NEAR(square, 0.2, test::kSigmas * std::sqrt(2.0 / 25.0 / 20000.0));
+  }
+}
+
+TEST(HalfSphere, StaysOnItsSide) {
+  const TokenCloud cloud = make_cloud(resolved(law("half-sphere", 500, 5)), test::seed(), 0);
+  for (std::size_t i = 0; i < 500; ++i) EXPECT_GE(cloud.directions(i, 0), 0.0);
+}
+
+TEST(Clouds, AreFunctionsOfSeedAndReplica) {
+  for (const char* name : {"equicorrelated", "clustered", "sphere", "half-sphere"}) {
+    const CloudParameters p = resolved(law(name, 32, 6));
+    EXPECT_EQ(make_cloud(p, 1, 2).directions(7, 3), make_cloud(p, 1, 2).directions(7, 3));
+    EXPECT_NE(make_cloud(p, 1, 2).directions(7, 3), make_cloud(p, 1, 3).directions(7, 3));
+    EXPECT_NE(make_cloud(p, 1, 2).directions(7, 3), make_cloud(p, 2, 2).directions(7, 3));
+  }
+}
+
+TEST(Clouds, RefuseWhatDoesNotExistAndSayWhatDoes) {
+  CloudParameters p = law("equicorrelated", 512);
+  EXPECT_EQ(refusal(p), "accepted");
+  p.rho = 1.0;
+  EXPECT_EQ(refusal(p), "rho: 1 is outside [0, 1)");
+  p.rho = std::nan("");
+  EXPECT_EQ(refusal(p), "rho: nan is outside [0, 1)");
+  EXPECT_EQ(refusal(law("sphere", 1)), "n: 1 is below 2; attention needs at least two tokens");
+  EXPECT_EQ(refusal(law("cube", 10)),
+            "tokens: 'cube' is not a token law; allowed: equicorrelated, simplex, two-level, "
+            "clustered, sphere, half-sphere, or a file ending in .npy");
+  EXPECT_EQ(refusal(law("simplex", 512, 64)),
+            "d: 64 is below 512, the least dimension of 'simplex' tokens with n = 512");
+  EXPECT_EQ(refusal(law("sphere", 10, 1)),
+            "d: 1 is below 2, the least dimension of 'sphere' tokens with n = 10");
+  CloudParameters clusters = law("clustered", 100);
+  EXPECT_EQ(refusal(clusters), "cluster-size: 16 does not divide n = 100");
+  clusters.cluster_size = 10;
+  clusters.rho_inner = 0.1;
+  EXPECT_EQ(
+      refusal(clusters),
+      "rho-inner: 0.1 is below rho = 0.5; tokens of a cluster are at least as close as others");
+  EXPECT_THROW((void)parse_norm("euclid"), Error);
+  EXPECT_THROW((void)parse_common("both"), Error);
+}
+
+TEST(Clouds, KnowTheirNames) {
+  for (const Norm norm : {Norm::unit, Norm::gauss_per_d, Norm::gauss}) {
+    EXPECT_EQ(parse_norm(name_of(norm)), norm);
+  }
+  for (const Common common : {Common::random, Common::fixed}) {
+    EXPECT_EQ(parse_common(name_of(common)), common);
+  }
+}
+
+}  // namespace
+}  // namespace dewpoint::tokens
