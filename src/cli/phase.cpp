@@ -288,7 +288,7 @@ void add_map(Program& program, CLI::App& phase) {
   verb->add_option("--rho", o->rho, "Correlations: a list, or first:last:count")
       ->capture_default_str();
   verb->add_option("--gamma", o->gamma,
-                   "beta = gamma log n: a list, or first:last:count; multiples of 1/8 are fastest")
+                   "beta = gamma log n: a list, or first:last:count; multiples of 1/4 are fastest")
       ->capture_default_str();
   verb->add_option("-o,--output", o->output, "Study file; the figure gets its name")
       ->capture_default_str();

@@ -27,16 +27,16 @@ bool same_bytes(const SweepCell& a, const SweepCell& b) {
 
 TEST(Rung, IsExactOrNothing) {
   EXPECT_EQ(rung(0.0), 0);
-  EXPECT_EQ(rung(0.125), 1);
-  EXPECT_EQ(rung(8.0), 64);
-  EXPECT_EQ(rung(0.1), std::nullopt);
-  EXPECT_EQ(rung(-0.125), std::nullopt);
+  EXPECT_EQ(rung(0.25), 1);
+  EXPECT_EQ(rung(8.0), 32);
+  EXPECT_EQ(rung(0.125), std::nullopt);
+  EXPECT_EQ(rung(-0.25), std::nullopt);
 }
 
 // Property (1), on and between rungs, across anchors, whatever the order.
 TEST(Sweep, ACellDependsOnItsOwnGammaOnly) {
   const Fixture f;
-  const std::vector<double> many = {3.0, 0.125, 1.9, 2.0, 1.875, 0.0, 2.125, 0.3, 7.75};
+  const std::vector<double> many = {3.0, 0.25, 3.9, 4.0, 3.75, 0.0, 4.25, 0.3, 7.75};
   const auto together = sweep(f.cloud, f.gaps, many, 0.25);
   for (std::size_t g = 0; g < many.size(); ++g) {
     const auto alone = sweep(f.cloud, f.gaps, {&many[g], 1}, 0.25);
@@ -51,7 +51,7 @@ TEST(Sweep, ClimbsTheLadderWithinItsStatedError) {
   const Fixture f;
   Matrix<float> gaps(150, 150);
   f.gaps.gaps({0, 150}, {0, 150}, gaps);
-  const double gamma = 1.875;  // the last rung before an anchor: 15 multiplications
+  const double gamma = 3.75;  // the last rung before an anchor: 15 multiplications
   const auto cells = sweep(f.cloud, f.gaps, {&gamma, 1});
   const double beta = gamma * std::log(150.0);
   constexpr double eps = std::numeric_limits<float>::epsilon();

@@ -32,10 +32,7 @@ kernels::Weighing weighing_of(const CentredCloud& cloud, const Layer& parameters
 
 std::vector<double> sum_of_offsets(const CentredCloud& cloud) {
   std::vector<double> sum(cloud.dimension(), 0.0);
-  for (std::size_t i = 0; i < cloud.size(); ++i) {
-    const auto row = cloud.offsets().row(i);
-    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += static_cast<double>(row[k]);
-  }
+  kernels::add_columns(cloud.offsets(), sum);
   return sum;
 }
 
@@ -101,11 +98,11 @@ class Stripe {
 };
 
 // How many accumulators share the work: a function of the problem only, never of the threads, so
-// that the order of every sum is fixed. One per 4 block rows, so that clearing and merging them
+// that the order of every sum is fixed. One per 8 block rows, so that clearing and merging them
 // costs little; at most 16, and at most 256 MiB.
 std::size_t stripe_count(std::size_t n, std::size_t d) {
   const std::size_t by_memory = (std::size_t{1} << 28) / (n * d * sizeof(double));
-  const std::size_t by_work = block_count(n) / 4;
+  const std::size_t by_work = block_count(n) / 8;
   return std::clamp<std::size_t>(std::min(by_memory, by_work), 2, 16);
 }
 
@@ -119,6 +116,22 @@ std::vector<std::size_t> block_rows_of_stripe(std::size_t s, std::size_t stripes
     if (round * stripes + place < blocks) mine.push_back(round * stripes + place);
   }
   return mine;
+}
+
+// Some tokens as queries: their offsets from the centre of all tokens.
+struct Queries {
+  Matrix<float> offsets;
+  std::vector<float> half_squares;
+};
+
+Queries gather(const CentredCloud& cloud, std::span<const std::size_t> rows) {
+  Queries queries{Matrix<float>(rows.size(), cloud.dimension()), {}};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto row = cloud.offsets().row(rows[i]);
+    std::copy(row.begin(), row.end(), queries.offsets.row(i).begin());
+    queries.half_squares.push_back(cloud.half_squares()[rows[i]]);
+  }
+  return queries;
 }
 
 // From sums Σ_{j≠i} w_ij o_j − shift Σ_j o_j to x'_i = ȳ + Σ_j A_ij o_j + α x_i, centred: the mean
@@ -197,7 +210,7 @@ LayerResult layer_on_rows(const TokenCloud& tokens, const Layer& parameters,
   DEWPOINT_EXPECTS(std::is_sorted(rows.begin(), rows.end()));
   const std::size_t n = tokens.size();
   const CentredCloud cloud = CentredCloud::of_unit_vectors(tokens.directions);
-  const CentredCloud queries = cloud.subset(rows);
+  const Queries queries = gather(cloud, rows);
   const kernels::Weighing weighing = weighing_of(cloud, parameters);
 
   Matrix<double> sums(rows.size(), tokens.dimension());
@@ -211,12 +224,13 @@ LayerResult layer_on_rows(const TokenCloud& tokens, const Layer& parameters,
       context.throw_if_stopped();
       const Range keys = block_range(key_block, n);
       const MatrixView<float> weights = workspace.weights_of(r, keys);
-      multiply_abt(queries.offsets().row_range(r), cloud.offsets().row_range(keys), weights);
+      multiply_abt(queries.offsets.view().row_range(r), cloud.offsets().row_range(keys), weights);
       for (std::size_t i = r.begin; i < r.end; ++i) {
         const std::size_t self = rows[i];
         if (self >= keys.begin && self < keys.end) weights(i - r.begin, self - keys.begin) = kSelf;
       }
-      kernels::weigh_block(weights, weighing, queries.half_squares().subspan(r.begin, r.size()),
+      kernels::weigh_block(weights, weighing,
+                           std::span(queries.half_squares).subspan(r.begin, r.size()),
                            cloud.half_squares().subspan(keys.begin, padded(keys.size())),
                            std::span(moments).subspan(r.begin, r.size()), {});
       const MatrixView<float> product = workspace.product_of(r);

@@ -1,8 +1,8 @@
 // One cloud of tokens through the layer at many temperatures β = γ log n, for the price of its
 // matrix products.
 //
-// Values of γ on the canonical ladder γ_k = k/8 share their exponentials: a strip of weights is
-// computed afresh at the anchors γ = 0, 2, 4, ... and multiplied by exp(−log n · Δ / 8) from one
+// Values of γ on the canonical ladder γ_k = k/4 share their exponentials: a strip of weights is
+// computed afresh at the anchors γ = 0, 4, 8, ... and multiplied by exp(−log n · Δ / 4) from one
 // rung to the next. The ladder is fixed, so the value of a cell never depends on
 // which other cells were asked for; a γ between rungs gets its own exponential. After 15
 // multiplications a weight is off by kLadderUlp units in the last place of float32 at most.
@@ -19,7 +19,7 @@
 namespace dewpoint::attention {
 
 /// Rungs per unit of γ, and rungs from one anchor to the next.
-inline constexpr int kRungsPerGamma = 8;
+inline constexpr int kRungsPerGamma = 4;
 inline constexpr int kRungsPerAnchor = 16;
 
 /// Bound of the relative error of a weight on the ladder beyond that of a single exponential, in

@@ -61,7 +61,7 @@ class CentredCloud final : public GapSource {
   static CentredCloud of_deviations(std::span<const double> base,
                                     MatrixView<const double> deviations);
 
-  /// The cloud of some of the tokens, with the same centre.
+  /// The cloud of some of the tokens.
   [[nodiscard]] CentredCloud subset(std::span<const std::size_t> rows) const;
 
   [[nodiscard]] std::size_t size() const override { return offsets_.rows(); }
@@ -74,7 +74,7 @@ class CentredCloud final : public GapSource {
   void gaps(Range rows, Range cols, MatrixView<float> out) const override;
   [[nodiscard]] float resolution() const override;
 
-  /// Mean of Δ_ij over all pairs i < j, from Σ‖o‖² and ‖Σo‖² in O(n d).
+  /// Mean of Δ_ij over all pairs i < j, from Σ‖o‖² in O(n).
   [[nodiscard]] double mean_gap() const;
 
  private:

@@ -287,6 +287,68 @@ void multiply_with_moments(MatrixView<float> weights, MatrixView<const float> fa
   }
 }
 
+void add_columns(MatrixView<const float> rows, std::span<double> sums) {
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    accumulate(rows.row_range({i, i + 1}), {sums.data(), 1, sums.size(), sums.size()});
+  }
+}
+
+void normalise_rows(MatrixView<const float> deviations, std::span<const float> shift,
+                    std::span<const float> u, float c, MatrixView<float> out) {
+  const Tag f;
+  const std::size_t lanes = hn::Lanes(f);
+  const std::size_t d = deviations.cols();
+  const std::size_t whole = d / lanes * lanes;
+  const float twice = 2.0F * c;
+  for (std::size_t i = 0; i < deviations.rows(); ++i) {
+    const float* HWY_RESTRICT in = deviations.data() + i * deviations.stride();
+    float* HWY_RESTRICT row = out.data() + i * out.stride();
+    auto sum = hn::Zero(f);  // Σ D (2 c u + D) = ‖c u + D‖² − c²
+    for (std::size_t k = 0; k < whole; k += lanes) {
+      const auto deviation = hn::Sub(hn::LoadU(f, in + k), hn::LoadU(f, shift.data() + k));
+      const auto factor = hn::MulAdd(hn::Set(f, twice), hn::LoadU(f, u.data() + k), deviation);
+      sum = hn::MulAdd(deviation, factor, sum);
+    }
+    float excess = hn::GetLane(hn::SumOfLanes(f, sum));
+    for (std::size_t k = whole; k < d; ++k) {
+      const float deviation = in[k] - shift[k];
+      excess += deviation * (twice * u[k] + deviation);
+    }
+    const float length = std::sqrt(HWY_MAX(c * c + excess, 0.0F));
+    const float pull = -excess / (c + length);
+    const float scale = 1.0F / length;
+    for (std::size_t k = 0; k < whole; k += lanes) {
+      const auto deviation = hn::Sub(hn::LoadU(f, in + k), hn::LoadU(f, shift.data() + k));
+      const auto moved = hn::MulAdd(hn::Set(f, pull), hn::LoadU(f, u.data() + k), deviation);
+      hn::StoreU(hn::Mul(moved, hn::Set(f, scale)), f, row + k);
+    }
+    for (std::size_t k = whole; k < d; ++k) row[k] = (in[k] - shift[k] + pull * u[k]) * scale;
+  }
+}
+
+void recentre_rows(MatrixView<float> rows, std::span<const float> shift,
+                   std::span<float> half_squares) {
+  const Tag f;
+  const std::size_t lanes = hn::Lanes(f);
+  const std::size_t d = rows.cols();
+  const std::size_t whole = d / lanes * lanes;
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    float* HWY_RESTRICT row = rows.data() + i * rows.stride();
+    auto sum = hn::Zero(kWide);
+    for (std::size_t k = 0; k < whole; k += lanes) {
+      const auto moved = hn::Sub(hn::LoadU(f, row + k), hn::LoadU(f, shift.data() + k));
+      hn::StoreU(moved, f, row + k);
+      sum = hn::Add(sum, widen(hn::Mul(moved, moved)));
+    }
+    double square = reduce(sum);
+    for (std::size_t k = whole; k < d; ++k) {
+      row[k] -= shift[k];
+      square += static_cast<double>(row[k]) * static_cast<double>(row[k]);
+    }
+    half_squares[i] = static_cast<float>(0.5 * square);
+  }
+}
+
 HWY_INLINE kernels::PairSums pair_sums_inline(const float* HWY_RESTRICT dots, float half,
                                               const float* HWY_RESTRICT col_half,
                                               const float* HWY_RESTRICT inverse_gaps,
@@ -351,6 +413,9 @@ HWY_EXPORT(multiply);
 HWY_EXPORT(row_moments);
 HWY_EXPORT(multiply_with_moments);
 HWY_EXPORT(accumulate);
+HWY_EXPORT(add_columns);
+HWY_EXPORT(normalise_rows);
+HWY_EXPORT(recentre_rows);
 HWY_EXPORT(pair_sums);
 HWY_EXPORT(upper_pair_sums);
 }  // namespace
@@ -412,6 +477,24 @@ void multiply_with_moments(MatrixView<float> weights, MatrixView<const float> fa
 void accumulate(MatrixView<const float> part, MatrixView<double> total) {
   DEWPOINT_EXPECTS(part.rows() == total.rows() && part.cols() == total.cols());
   HWY_DYNAMIC_DISPATCH(accumulate)(part, total);
+}
+
+void add_columns(MatrixView<const float> rows, std::span<double> sums) {
+  DEWPOINT_EXPECTS(rows.cols() == sums.size());
+  HWY_DYNAMIC_DISPATCH(add_columns)(rows, sums);
+}
+
+void normalise_rows(MatrixView<const float> deviations, std::span<const float> shift,
+                    std::span<const float> u, float c, MatrixView<float> out) {
+  DEWPOINT_EXPECTS(shift.size() == deviations.cols() && u.size() == deviations.cols());
+  DEWPOINT_EXPECTS(out.rows() == deviations.rows() && out.cols() == deviations.cols());
+  HWY_DYNAMIC_DISPATCH(normalise_rows)(deviations, shift, u, c, out);
+}
+
+void recentre_rows(MatrixView<float> rows, std::span<const float> shift,
+                   std::span<float> half_squares) {
+  DEWPOINT_EXPECTS(shift.size() == rows.cols() && half_squares.size() >= rows.rows());
+  HWY_DYNAMIC_DISPATCH(recentre_rows)(rows, shift, half_squares);
 }
 
 PairSums pair_sums(const float* dots, float half, const float* col_half, const float* inverse_gaps,

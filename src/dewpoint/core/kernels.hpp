@@ -94,6 +94,18 @@ void multiply_with_moments(MatrixView<float> weights, MatrixView<const float> fa
 /// total(i, j) += part(i, j): float32 products into a float64 sum.
 void accumulate(MatrixView<const float> part, MatrixView<double> total);
 
+/// sums[k] += Σ_i rows(i, k).
+void add_columns(MatrixView<const float> rows, std::span<double> sums);
+
+/// The stable normalisation of CentredCloud::of_deviations in float32: with D = deviations_i − shift
+/// and u of length 1 (or 0), out_i = direction of (c u + D), minus u.
+void normalise_rows(MatrixView<const float> deviations, std::span<const float> shift,
+                    std::span<const float> u, float c, MatrixView<float> out);
+
+/// rows −= shift, and half_squares[i] = ½‖row_i‖² of the result, summed in float64.
+void recentre_rows(MatrixView<float> rows, std::span<const float> shift,
+                   std::span<float> half_squares);
+
 /// Σ of ratios and the extreme gaps of some pairs (i, j).
 struct PairSums {
   double ratio = 0.0;  // Σ Δ'_ij / Δ_ij

@@ -1,13 +1,15 @@
 // Row-major matrices that BLAS and SIMD can walk: an owning Matrix and a non-owning view.
 //
-// Memory is aligned to a cache line and zeroed. A view knows its stride, so that a strip of rows
-// or a block of columns is a view too.
+// Memory is aligned to a cache line and zeroed. It comes from oneTBB's allocator, which keeps large
+// blocks for the next matrix of that size instead of returning them to the system page by page. A
+// view knows its stride, so that a strip of rows or a block of columns is a view too.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <new>
 #include <span>
@@ -24,6 +26,12 @@ struct Range {
   [[nodiscard]] std::size_t size() const { return end - begin; }
   bool operator==(const Range&) const = default;
 };
+
+namespace detail {
+inline constexpr std::size_t kAlignment = 64;
+[[nodiscard]] void* allocate_aligned(std::size_t bytes);  // throws std::bad_alloc
+void free_aligned(void* memory);
+}  // namespace detail
 
 template <class T>
 class MatrixView {
@@ -67,11 +75,9 @@ class MatrixView {
 template <class T>
 class Matrix {
  public:
-  static constexpr std::size_t kAlignment = 64;
-
   Matrix() = default;
   Matrix(std::size_t rows, std::size_t cols)
-      : data_(allocate(rows * cols)), rows_(rows), cols_(cols) {}
+      : data_(allocate(rows, cols)), rows_(rows), cols_(cols) {}
   Matrix(const Matrix& other) : Matrix(other.rows_, other.cols_) {
     std::copy_n(other.data(), size(), data());
   }
@@ -98,13 +104,14 @@ class Matrix {
 
  private:
   struct Free {
-    void operator()(T* p) const { ::operator delete[](p, std::align_val_t{kAlignment}); }
+    void operator()(T* p) const { detail::free_aligned(p); }
   };
-  static std::unique_ptr<T[], Free> allocate(std::size_t count) {
-    auto* raw =
-        ::operator new[](std::max<std::size_t>(count, 1) * sizeof(T), std::align_val_t{kAlignment});
-    auto* typed = static_cast<T*>(raw);
-    std::fill_n(typed, count, T{});
+  static std::unique_ptr<T[], Free> allocate(std::size_t rows, std::size_t cols) {
+    if (cols != 0 && rows > std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T) / cols) {
+      throw std::bad_alloc();
+    }
+    auto* typed = static_cast<T*>(detail::allocate_aligned(rows * cols * sizeof(T)));
+    std::fill_n(typed, rows * cols, T{});
     return std::unique_ptr<T[], Free>(typed);
   }
 
