@@ -162,6 +162,63 @@ TEST_P(Kernels, AccumulateAddsExactly) {
   }
 }
 
+TEST_P(Kernels, AddColumnsIsExact) {
+  const Matrix<float> rows = uniform_strip(9, 21, -1.0F, 1.0F, "AddColumns");
+  std::vector<double> sums(rows.cols(), 1.0);
+  kernels::add_columns(rows, sums);
+  for (std::size_t k = 0; k < rows.cols(); ++k) {
+    double truth = 1.0;
+    for (std::size_t i = 0; i < 9; ++i) truth += static_cast<double>(rows(i, k));
+    EXPECT_EQ(sums[k], truth);
+  }
+}
+
+// Against the plain formula in double, with a remainder in d. The excess is a sum of d terms, each
+// rounded twice; the offset is then rounded four times. All relative to the size of the deviations.
+TEST_P(Kernels, NormaliseRowsGivesDirectionsMinusTheCentre) {
+  constexpr std::size_t n = 7, d = 21;
+  for (const float size : {0.5F, 1e-3F}) {
+    const Stream stream = test::stream("NormaliseRows");
+    Matrix<float> deviations(n, d), out(n, d);
+    std::vector<float> shift(d), u(d, 0.0F);
+    for (std::size_t k = 0; k < d; ++k) shift[k] = size * static_cast<float>(stream.normal(k));
+    u[3] = 0.6F;
+    u[20] = -0.8F;
+    for (std::size_t k = 0; k < n * d; ++k) {
+      deviations.data()[k] = size * static_cast<float>(stream.normal(100 + k));
+    }
+    constexpr float c = 0.75F;
+    kernels::normalise_rows(deviations, shift, u, c, out);
+    for (std::size_t i = 0; i < n; ++i) {
+      std::vector<double> x(d);
+      double square = 0.0;
+      for (std::size_t k = 0; k < d; ++k) {
+        x[k] = static_cast<double>(c) * u[k] + deviations(i, k) - shift[k];
+        square += x[k] * x[k];
+      }
+      for (std::size_t k = 0; k < d; ++k) {
+        EXPECT_NEAR(out(i, k), x[k] / std::sqrt(square) - u[k], (2 * d + 8) * kEps * 10 * size / c);
+      }
+    }
+  }
+}
+
+TEST_P(Kernels, RecentreRowsSubtractsAndMeasures) {
+  constexpr std::size_t n = 5, d = 19;
+  Matrix<float> rows(n, d);
+  for (std::size_t k = 0; k < n * d; ++k) rows.data()[k] = static_cast<float>(k % 7);
+  std::vector<float> shift(d, 2.0F), half(n);
+  kernels::recentre_rows(rows, shift, half);
+  for (std::size_t i = 0; i < n; ++i) {
+    double square = 0.0;
+    for (std::size_t k = 0; k < d; ++k) {
+      EXPECT_EQ(rows(i, k), static_cast<float>((i * d + k) % 7) - 2.0F);
+      square += static_cast<double>(rows(i, k)) * rows(i, k);
+    }
+    EXPECT_EQ(half[i], static_cast<float>(0.5 * square));  // small integers: nothing is rounded
+  }
+}
+
 TEST_P(Kernels, PairSumsCoverExactlyTheAskedColumns) {
   constexpr std::size_t n = 53;
   const Matrix<float> dots = uniform_strip(n, n, -0.5F, 0.4F, "PairSums/dots");

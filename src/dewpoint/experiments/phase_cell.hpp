@@ -15,7 +15,7 @@
 
 namespace dewpoint::experiments {
 
-/// Names of the observables of a cell, in storage order (docs/guide/observables.md).
+/// Names of the observables of a cell, in storage order (docs/guide/phase.md).
 inline constexpr std::array<const char*, 10> kPhaseObservables = {
     "contraction",    "smallest_cosine", "mean_cosine", "largest_cosine", "entropy",
     "largest_weight", "participation",   "self_mass",   "cluster_mass",   "rest_mass"};

@@ -80,7 +80,7 @@ struct SimplexOutput {
 ///               (5) as n → ∞ at fixed c ≠ 1 it tends to simplex_crossover(±∞, ρ, κ).
 ///   Reference   [Critical attention scaling in long-context transformers, Theorem 2.1].
 [[nodiscard]] SimplexOutput simplex_output(double log_n, double inverse_temperature,
-                                           double correlation, double residual = 0.0);
+                                           double correlation, double scaled_residual = 0.0);
 
 /// Rounding bound of simplex_weights and simplex_output: the exponent ℓ is a difference of numbers
 /// as large as log n and β, each known to half a unit in the last place, and enters at most three
@@ -111,7 +111,7 @@ struct SimplexCrossover {
 ///               (4) the distance to the exact layer at n tokens is within the stated bias.
 ///   Reference   limits (6)-(9) of [Critical attention scaling in long-context transformers].
 [[nodiscard]] SimplexCrossover simplex_crossover(double scaling_variable, double correlation,
-                                                 double residual = 0.0);
+                                                 double scaled_residual = 0.0);
 
 /// Two terms. The crossover moves a − b by at most 1/(4(n − 1)) (the odds lose a factor 1 − 1/n)
 /// plus b ≤ 1/(n − 1), and |∂λ/∂(a−b)| ≤ 2/(ρ(1 + κ)). Dropping the rest of q', b(2(a + κ) − b + s)

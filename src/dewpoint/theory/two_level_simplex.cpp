@@ -9,7 +9,7 @@ namespace dewpoint::theory {
 
 namespace {
 
-bool are_ordered_correlations(double rest, double cluster) {
+[[maybe_unused]] bool are_ordered_correlations(double rest, double cluster) {
   return 0.0 <= rest && rest <= cluster && cluster < 1.0;
 }
 

@@ -38,6 +38,8 @@ class EquicorrelatedNoise {
   /// K_ij for some rows and columns.
   void gram(Range rows, Range cols, MatrixView<float> out) const;
 
+  [[nodiscard]] MatrixView<const double> noise() const { return noise_; }        // z_i, rows
+  [[nodiscard]] const std::vector<double>& common() const { return common_; }    // z_0
   [[nodiscard]] double common_square() const { return common_square_; }          // ‖z_0‖²
   [[nodiscard]] const std::vector<double>& squares() const { return squares_; }  // ‖z_i‖²
   [[nodiscard]] const std::vector<double>& projections() const {

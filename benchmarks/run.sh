@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Runs every benchmark of build/bench; `make bench` builds them first.
+#
+# DEWPOINT_TORCH_PYTHON names a Python with PyTorch 2 to compare with as well.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+build=$here/../build/bench/benchmarks
+python=/usr/bin/python3
+[ -x "$python" ] || python=python3
+
+"$build/exp_bench"
+"$build/layer_bench"
+"$build/float32_bench"
+"$build/phase_map_bench" "$here/peers" "$python" ${DEWPOINT_TORCH_PYTHON:+"$DEWPOINT_TORCH_PYTHON"}
