@@ -8,6 +8,7 @@
 #include "dewpoint/attention/layer.hpp"
 #include "dewpoint/attention/reference.hpp"
 #include "dewpoint/core/blas.hpp"
+#include "dewpoint/core/weight_stream.hpp"
 #include "dewpoint/tokens/cloud.hpp"
 #include "support/timing.hpp"
 
@@ -19,12 +20,11 @@ constexpr std::size_t kDimension = 64;
 
 // The three products of every pair of blocks, as layer.cpp calls them, and nothing else.
 void products_alone(const CentredCloud& cloud, Matrix<float>& weights, Matrix<float>& product) {
-  using attention::kBlock;
   const auto part = [&](std::size_t begin) {
-    return cloud.offsets().row_range({begin, begin + kBlock});
+    return cloud.offsets().row_range({begin, begin + kStreamBlock});
   };
-  for (std::size_t i = 0; i < kTokens; i += kBlock) {
-    for (std::size_t j = i; j < kTokens; j += kBlock) {
+  for (std::size_t i = 0; i < kTokens; i += kStreamBlock) {
+    for (std::size_t j = i; j < kTokens; j += kStreamBlock) {
       multiply_abt(part(i), part(j), weights);
       multiply_ab(weights, part(j), product);
       if (i != j) multiply_atb(weights, part(i), product);
@@ -77,8 +77,8 @@ int main() {
   }
 
   const CentredCloud cloud = CentredCloud::of_unit_vectors(tokens.directions);
-  Matrix<float> weights(attention::kBlock, attention::kBlock);
-  Matrix<float> product(attention::kBlock, kDimension);
+  Matrix<float> weights(kStreamBlock, kStreamBlock);
+  Matrix<float> product(kStreamBlock, kDimension);
   const RunContext one_thread{1, {}, {}};
   std::vector<bench::Contestant> race = {
       {"layer with all row statistics",

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "dewpoint/attention/clusters.hpp"
+#include "dewpoint/core/weight_stream.hpp"
 #include "dewpoint/tokens/cloud.hpp"
 #include "support/test_seed.hpp"
 
@@ -30,7 +31,7 @@ bool same_bytes(const LayerResult& a, const LayerResult& b) {
 
 // Property (1).
 TEST(Layer, GivesEqualBytesForAnyNumberOfThreads) {
-  const TokenCloud tokens = cloud(5 * kBlock + 77, 16);
+  const TokenCloud tokens = cloud(5 * kStreamBlock + 77, 16);
   const LayerResult one = layer(tokens, {12.0, 0.5}, {1, {}, {}});
   EXPECT_TRUE(same_bytes(one, layer(tokens, {12.0, 0.5}, {2, {}, {}})));
   EXPECT_TRUE(same_bytes(one, layer(tokens, {12.0, 0.5}, {5, {}, {}})));
@@ -73,7 +74,7 @@ TEST(Layer, ReportsProgressToTheEnd) {
     last = done;
     whole = total;
   };
-  (void)layer(cloud(3 * kBlock, 8), {1.0, 0.0}, {2, {}, progress});
+  (void)layer(cloud(3 * kStreamBlock, 8), {1.0, 0.0}, {2, {}, progress});
   EXPECT_EQ(whole, 6.0);  // three blocks on the diagonal and three above it
   EXPECT_EQ(last, whole);
 }

@@ -55,8 +55,4 @@ inline constexpr double kLayerError = 1e-6;
 /// (1/n) Σ_i x_i, norms included.
 [[nodiscard]] std::vector<double> mean_of_tokens(const TokenCloud& tokens);
 
-/// Side of the square blocks that go through BLAS: large enough for BLAS to reach its speed and for
-/// sums in float32 to stay short, small enough for the last-level cache.
-inline constexpr std::size_t kBlock = 512;
-
 }  // namespace dewpoint::attention

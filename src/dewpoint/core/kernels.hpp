@@ -97,8 +97,8 @@ void accumulate(MatrixView<const float> part, MatrixView<double> total);
 /// sums[k] += Σ_i rows(i, k).
 void add_columns(MatrixView<const float> rows, std::span<double> sums);
 
-/// The stable normalisation of CentredCloud::of_deviations in float32: with D = deviations_i − shift
-/// and u of length 1 (or 0), out_i = direction of (c u + D), minus u.
+/// The stable normalisation of CentredCloud::of_deviations in float32: with D = deviations_i −
+/// shift and u of length 1 (or 0), out_i = direction of (c u + D), minus u.
 void normalise_rows(MatrixView<const float> deviations, std::span<const float> shift,
                     std::span<const float> u, float c, MatrixView<float> out);
 
