@@ -137,6 +137,8 @@ void print_point(const experiments::PhasePoint& p, const Frame& frame, const Jso
   fmt::print("; beta = {:.6g}, alpha = {}; {} replica(s), seed {}\n", p.inverse_temperature,
              p.residual, frame.variable("contraction").cells[0].samples, p.seed);
   for (const Line& line : kLines) {
+    if (!tokens::has_clusters(p.cloud) && line.variable == std::string_view("cluster_mass"))
+      continue;
     fmt::print("  {:<24} {}\n", to_string(frame.variable(line.variable).cells[0]), line.text);
   }
   if (const Variable* error = frame.find_variable("row_sampling_error")) {

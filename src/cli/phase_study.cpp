@@ -20,10 +20,10 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-// ρ of the lines: every hundredth up to the largest ρ of the map plus half a step.
+// ρ of the lines: every fiftieth up to a little beyond the largest ρ of the map.
 std::vector<double> line_rhos(const std::vector<double>& map_rhos) {
   std::vector<double> rhos;
-  for (int k = 0; k <= 99 && k / 100.0 <= map_rhos.back() + 0.03; ++k) rhos.push_back(k / 100.0);
+  for (int k = 0; k < 50 && k / 50.0 <= map_rhos.back() + 0.03; ++k) rhos.push_back(k / 50.0);
   return rhos;
 }
 
@@ -77,7 +77,7 @@ void announce_cost(const experiments::PhaseMap& map, int threads) {
 
 }  // namespace
 
-Frame critical_lines(const experiments::PhaseMap& map) {
+Frame critical_lines(const experiments::PhaseMap& map, const RunContext& context) {
   Frame frame("critical_lines");
   frame.add_dimension("n", {map.n.begin(), map.n.end()});
   frame.add_dimension("d", {map.d.begin(), map.d.end()});
@@ -85,18 +85,16 @@ Frame critical_lines(const experiments::PhaseMap& map) {
   frame.add_dimension("rho", rhos);
   frame.add_variable("simplex_gamma", {"n", "d", "rho"});
   frame.add_variable("finite_dimension_gamma", {"n", "d", "rho"});
-  std::size_t cell = 0;
-  for (const std::size_t n : map.n) {
-    for (const std::size_t d : map.d) {
-      for (const double rho : rhos) {
-        const bool finite = has_finite_dimension_line(map, n, d);
-        frame.variable("simplex_gamma").cells[cell] = exact(theory::critical_gamma(rho));
-        frame.variable("finite_dimension_gamma").cells[cell] =
-            exact(finite ? finite_dimension_gamma(n, d, rho) : kUnknown);
-        ++cell;
-      }
-    }
-  }
+  auto& simplex = frame.variable("simplex_gamma").cells;
+  auto& finite = frame.variable("finite_dimension_gamma").cells;
+  parallel_for(simplex.size(), context, [&](std::size_t cell) {
+    const double rho = rhos[cell % rhos.size()];
+    const std::size_t d = map.d[cell / rhos.size() % map.d.size()];
+    const std::size_t n = map.n[cell / rhos.size() / map.d.size()];
+    simplex[cell] = exact(theory::critical_gamma(rho));
+    const bool known = has_finite_dimension_line(map, n, d);
+    finite[cell] = exact(known ? finite_dimension_gamma(n, d, rho) : kUnknown);
+  });
   return frame;
 }
 
@@ -108,14 +106,17 @@ store::StudyRecord phase_map_study(const experiments::PhaseMap& parameters, int 
   study.experiment = "phase map";
   study.parameters = parameters_of(map);
   study.seed = map.seed;
-  study.version = version();
+  study.version = version() + "+" + commit();
   study.command = command;
   {
     ProgressLine progress("phase map");
     study.frames.push_back(
         experiments::phase_map(map, {threads, stop_on_signals(), progress.callback()}));
   }
-  study.frames.push_back(critical_lines(map));
+  {
+    ProgressLine progress("critical lines");
+    study.frames.push_back(critical_lines(map, {threads, stop_on_signals(), progress.callback()}));
+  }
   study.created = utc_now();
   return study;
 }

@@ -42,7 +42,7 @@ struct StudyRecord {
   std::string experiment;                                       // the verb that ran: "phase map"
   std::vector<std::pair<std::string, std::string>> parameters;  // name and value; names are unique
   std::uint64_t seed = 0;                                       // of every random stream
-  std::string version;                                          // of Dewpoint: "0.1.0"
+  std::string version;        // of Dewpoint and its commit: "0.1.0+a1b2c3d4e5"
   std::string command;        // the command line that gives this study again
   std::string created;        // ISO 8601, UTC: "2026-01-31T12:00:00Z"
   std::vector<Frame> frames;  // names are unique
