@@ -49,9 +49,8 @@ std::vector<double> equal_steps(const std::string& field, const std::vector<std:
     refuse(field, text, "does not count 2 to 100000 points");
   }
   std::vector<double> values;
-  for (double k = 0.0; k < count; k += 1.0) {
-    values.push_back(first + k * ((last - first) / (count - 1.0)));
-  }
+  const double step = (last - first) / (count - 1.0);
+  for (int k = 0; k < static_cast<int>(count); ++k) values.push_back(first + k * step);
   return values;
 }
 

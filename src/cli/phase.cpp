@@ -308,7 +308,14 @@ void add_map(Program& program, CLI::App& phase) {
 void add_phase(Program& program) {
   CLI::App* phase = program.app.add_subcommand(
       "phase", "One self-attention layer on a token cloud: does it collapse, or freeze?");
-  phase->require_subcommand(1);
+  phase->require_subcommand(0, 1);
+  phase->callback([&program, phase] {
+    if (!phase->get_subcommands().empty()) return;
+    program.action = [phase] {
+      fmt::print("{}", phase->help("dewpoint"));
+      return 0;
+    };
+  });
   add_point(program, *phase);
   add_map(program, *phase);
 }

@@ -47,7 +47,11 @@ class FrontDoor(ProgramTest):
         self.assertIn("gnuplot-nox", text)
 
     def test_unknown_verbs_are_refused(self):
-        self.assertIn("dewpoint --help", self.refuse(2, "melt"))
+        self.assertIn("melt", self.refuse(2, "melt"))
+        self.assertIn("mop", self.refuse(2, "phase", "mop"))
+
+    def test_a_group_of_verbs_alone_shows_its_help(self):
+        self.assertIn("point", self.succeed("phase"))
 
     def test_reproduce_writes_figure_and_study(self):
         # the quick size is what `make run` shows; here only that it lands where it is asked to

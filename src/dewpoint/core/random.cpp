@@ -26,7 +26,7 @@ std::uint64_t fnv1a(std::string_view text) {
 }
 
 // Half h (0 or 1) of a block as a uniform number in (0, 1).
-double open_uniform(const Words& words, int h) {
+double open_uniform(const Words& words, std::size_t h) {
   const std::uint64_t wide = (std::uint64_t{words[2 * h + 1]} << 32) | words[2 * h];
   return (static_cast<double>(wide >> 12) + 0.5) * 0x1p-52;
 }
@@ -63,7 +63,7 @@ Words Stream::bits(std::uint64_t index) const {
 }
 
 double Stream::uniform(std::uint64_t index) const {
-  return open_uniform(bits(index / 2), static_cast<int>(index % 2));
+  return open_uniform(bits(index / 2), index % 2);
 }
 
 double Stream::normal(std::uint64_t index) const {

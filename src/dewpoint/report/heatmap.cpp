@@ -147,8 +147,9 @@ double lowest_panel(const Page& page) { return page.panels.back().bottom; }
 
 void place_panels(Page& page, std::size_t count, double top) {
   for (std::size_t k = 0; k < count; ++k) {
+    const std::size_t whole_rows = k / page.columns;
     const auto column = static_cast<double>(k % page.columns);
-    const auto row = static_cast<double>(k / page.columns);
+    const auto row = static_cast<double>(whole_rows);
     page.panels.push_back(
         {kLeft + column * (kPanelWidth + kGap),
          top - (row + 1) * (kPanelRoom + kPanelHeight) - row * (kTicRoom + kLabelRoom), kPanelWidth,
@@ -435,7 +436,7 @@ std::string terminal(const char* name, const Page& page, int scale, double point
 void expect_ending(const fs::path& file, std::string_view ending, const fs::path& target) {
   std::ifstream in(file, std::ios::binary);
   const std::string bytes(std::istreambuf_iterator<char>(in), {});
-  const std::size_t last = bytes.find_last_not_of("\n");
+  const std::size_t last = bytes.find_last_not_of('\n');
   const std::string_view content(bytes.data(), last == std::string::npos ? 0 : last + 1);
   if (!content.ends_with(ending)) store::throw_unwritable(target, "gnuplot could not finish it");
 }
