@@ -162,6 +162,141 @@ TEST(TwoLevelMasses, MoveFromTheRestToSelfAsTemperatureFalls) {
   }
 }
 
+// ---- the layer ------------------------------------------------------------------------------
+
+double output_tolerance(const TwoLevelSimplex& simplex, double beta) {
+  return kTwoLevelOutputError / kTwoLevelError * tolerance(simplex, beta);
+}
+
+struct PrintedOutput {
+  double gamma, cluster, rest;
+};
+
+// Nine clusters of 227, ρ_a = 0.1, ρ_b = 0.7; printed to four decimals.
+TEST(TwoLevelOutput, ReproducesThePrintedValues) {
+  const double log_n = std::log(2043.0);
+  const TwoLevelSimplex simplex{std::log(226.0), std::log(2043.0 - 227.0), 0.7, 0.1};
+  for (const PrintedOutput& row :
+       {PrintedOutput{1, .9994, .1793}, {2, .9637, .1377}, {3, .7817, .1116}}) {
+    const auto output = two_level_output(simplex, row.gamma * log_n);
+    EXPECT_NEAR(output.cluster_correlation, row.cluster, 5e-5) << row.gamma;
+    EXPECT_NEAR(output.rest_correlation, row.rest, 5e-5) << row.gamma;
+  }
+}
+
+using Tokens = std::vector<std::vector<double>>;
+
+double dot(const std::vector<double>& x, const std::vector<double>& y) {
+  double sum = 0.0;
+  for (std::size_t k = 0; k < x.size(); ++k) sum += x[k] * y[k];
+  return sum;
+}
+
+Tokens clustered_tokens(int clusters, int members, double cluster, double rest) {
+  const int n = clusters * members;
+  Tokens tokens(n, std::vector<double>(1 + clusters + n, 0.0));
+  for (int i = 0; i < n; ++i) {
+    tokens[i][0] = std::sqrt(rest);
+    tokens[i][1 + i / members] = std::sqrt(cluster - rest);
+    tokens[i][1 + clusters + i] = std::sqrt(1.0 - cluster);
+  }
+  return tokens;
+}
+
+/// x'_i = Σ_j softmax_j(β⟨y_i, y_j⟩) y_j + κ y_i.
+Tokens softmax_layer(const Tokens& tokens, double beta, double kappa) {
+  const std::size_t n = tokens.size(), d = tokens[0].size();
+  Tokens outputs(n, std::vector<double>(d, 0.0));
+  for (std::size_t i = 0; i < n; ++i) {
+    double normaliser = 0.0;
+    for (std::size_t j = 0; j < n; ++j) {
+      const double weight = std::exp(beta * (dot(tokens[i], tokens[j]) - 1.0));
+      normaliser += weight;
+      for (std::size_t k = 0; k < d; ++k) outputs[i][k] += weight * tokens[j][k];
+    }
+    for (std::size_t k = 0; k < d; ++k)
+      outputs[i][k] = outputs[i][k] / normaliser + kappa * tokens[i][k];
+  }
+  return outputs;
+}
+
+struct Shape {
+  int clusters, members;
+};
+
+// Property (1). Rounding: a score has three products, magnified by β = 15; sums of 40 terms follow.
+// 4 · (40 + 15 · 8) kEpsilon is 2e-13.
+TEST(TwoLevelOutput, EqualsASoftmaxLayerOnExplicitTokens) {
+  for (const auto& [clusters, members] : {Shape{2, 2}, {2, 9}, {7, 5}, {20, 2}, {3, 13}})
+    for (double rest : {0.0, 0.1, 0.4})
+      for (double cluster : {0.4, 0.7, 0.95})
+        for (double beta : {0.0, 0.8, 4.0, 15.0})
+          for (double kappa : {0.0, 0.7}) {
+            SCOPED_TRACE(testing::Message() << clusters << 'x' << members << ' ' << rest << ' '
+                                            << cluster << ' ' << beta << ' ' << kappa);
+            const Tokens outputs =
+                softmax_layer(clustered_tokens(clusters, members, cluster, rest), beta, kappa);
+            const double norm = dot(outputs[0], outputs[0]);
+            const double near = dot(outputs[0], outputs[1]) / norm;
+            const double far = dot(outputs[0], outputs[members]) / norm;
+            const auto output = two_level_output(
+                {std::log(members - 1.0), std::log((clusters - 1.0) * members), cluster, rest},
+                beta, kappa);
+            EXPECT_NEAR(output.squared_norm / norm, 1.0, 1e-12);
+            EXPECT_NEAR(output.cluster_correlation, near, 1e-12);
+            EXPECT_NEAR(output.rest_correlation, far, 1e-12);
+            EXPECT_NEAR(output.cluster_decorrelation, 1.0 - near, 1e-12);
+            EXPECT_NEAR(output.rest_decorrelation, 1.0 - far, 1e-12);
+          }
+}
+
+// Properties (2) and (4), lengths beyond the range of doubles included.
+TEST(TwoLevelOutput, KeepsClustersClusters) {
+  for (double log_n : {3.0, 20.0, 690.0, 5000.0})
+    for (double tau : {0.2, 0.7, 0.95})
+      for (double gamma : {0.1, 0.6, 1.0, 1.5, 3.0})
+        for (double kappa : {0.0, 0.5}) {
+          const auto simplex = two_level_simplex(log_n, tau, 0.7, 0.1);
+          const double beta = gamma * log_n, bound = 2.0 * output_tolerance(simplex, beta);
+          const auto output = two_level_output(simplex, beta, kappa);
+          EXPECT_NEAR(output.cluster_correlation + output.cluster_decorrelation, 1.0, bound);
+          EXPECT_NEAR(output.rest_correlation + output.rest_decorrelation, 1.0, bound);
+          EXPECT_GE(output.rest_correlation, 0.0);
+          EXPECT_LE(output.rest_correlation, output.cluster_correlation);
+        }
+}
+
+// Property (3).
+TEST(TwoLevelOutput, ReducesToTheSimplexWithoutContrast) {
+  for (double log_n : {2.0, 12.0, 300.0})
+    for (double rho : {0.0, 0.3, 0.8})
+      for (double scale : {0.3, 1.0, 1.5})
+        for (double kappa : {0.0, 0.9}) {
+          const auto simplex = two_level_simplex(log_n, 0.4, rho, rho);
+          const double beta = scale * log_n / (1.0 - rho);
+          const auto output = two_level_output(simplex, beta, kappa);
+          const auto plain = simplex_output(log_n, beta, rho, kappa);
+          const double bound = output_tolerance(simplex, beta) + simplex_error(log_n, beta);
+          EXPECT_NEAR(output.squared_norm, plain.squared_norm, bound * plain.squared_norm);
+          EXPECT_NEAR(output.cluster_decorrelation, plain.decorrelation,
+                      bound * plain.decorrelation);
+          EXPECT_NEAR(output.rest_decorrelation, plain.decorrelation, bound * plain.decorrelation);
+          EXPECT_NEAR(output.rest_correlation, plain.correlation, bound * plain.correlation);
+        }
+}
+
+// Property (5). At γ = 1.5 self and rest are powers n^{−0.25}, n^{−0.6} of n = 1e300.
+TEST(TwoLevelOutput, CollapsesEachClusterOnItsOwnInTheMiddlePhase) {
+  const double log_n = 300.0 * std::log(10.0), beta = 1.5 * log_n;
+  const auto simplex = two_level_simplex(log_n, 0.7, 0.7, 0.1);
+  const auto output = two_level_output(simplex, beta);
+  const double bound = output_tolerance(simplex, beta);
+  EXPECT_NEAR(output.cluster_correlation, 1.0, bound);
+  EXPECT_NEAR(output.rest_correlation, 0.1 / 0.7, bound);
+  EXPECT_LT(output.cluster_decorrelation, 1e-140);
+  EXPECT_GT(output.cluster_decorrelation, 1e-160);
+}
+
 // Property (1).
 TEST(ClusterPhase, ExistsExactlyUnderTheSeparationCondition) {
   int existing = 0, missing = 0;

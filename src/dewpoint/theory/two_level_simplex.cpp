@@ -46,6 +46,32 @@ TwoLevelMasses two_level_masses(const TwoLevelSimplex& simplex, double inverse_t
   return masses;
 }
 
+TwoLevelOutput two_level_output(const TwoLevelSimplex& simplex, double inverse_temperature,
+                                double scaled_residual) {
+  DEWPOINT_EXPECTS(scaled_residual >= 0.0);
+  const double log_self = two_level_masses(simplex, inverse_temperature).log_self;
+  const double near = 1.0 - simplex.cluster_correlation, far = 1.0 - simplex.rest_correlation;
+  const double contrast = simplex.cluster_correlation - simplex.rest_correlation;
+  const double log_members = log_add(0.0, simplex.log_neighbours);
+
+  // Weights per token; p times a weight is formed from logarithms, since p alone may overflow.
+  const double log_b = log_self - inverse_temperature * near;
+  const double log_c = log_self - inverse_temperature * far;
+  const double lead = -std::expm1(-inverse_temperature * contrast);  // (b − c)/b
+  const double x = -std::exp(log_self) * std::expm1(-inverse_temperature * near) + scaled_residual;
+  const double step = std::exp(log_b) * lead;
+  const double z = std::exp(log_members + log_b) * lead;
+  const double stranger = std::exp(log_c) * near + std::exp(log_members + log_c) * contrast;
+
+  const double total = 1.0 + scaled_residual;
+  const double own = x * x * near;
+  const double cluster = x * x * contrast + (2.0 * x + z) * (step * near + z * contrast);
+  const double common = simplex.rest_correlation * total * total + stranger * (total + x + z);
+  const double squared_norm = own + cluster + common;
+  return {squared_norm, (cluster + common) / squared_norm, common / squared_norm,
+          own / squared_norm, (own + cluster) / squared_norm};
+}
+
 std::optional<ClusterPhase> cluster_phase(double cluster_exponent, double cluster_correlation,
                                           double rest_correlation) {
   DEWPOINT_EXPECTS(0.0 <= cluster_exponent && cluster_exponent <= 1.0);

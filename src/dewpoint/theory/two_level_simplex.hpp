@@ -13,7 +13,8 @@
 // names the phase. As γ grows the row moves from the rest to the cluster to the token itself, or
 // straight from the rest to the token when clusters are too small or too loose. The tokens that
 // realise these correlations are √ρ_a e_0 + √(ρ_b − ρ_a) e_{cluster} + √(1 − ρ_b) e_i on
-// orthonormal vectors. One cluster level only; without clusters see simplex.hpp.
+// orthonormal vectors, and a layer of attention maps such tokens to such tokens. One cluster level
+// only; without clusters see simplex.hpp.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -72,6 +73,49 @@ struct TwoLevelMasses {
 
 /// Rounding of one difference and two log-sum-exps.
 inline constexpr double kTwoLevelError = 4.0 * std::numeric_limits<double>::epsilon();
+
+/// The tokens after one layer.
+struct TwoLevelOutput {
+  double squared_norm;           // q'
+  double cluster_correlation;    // ρ_b'
+  double rest_correlation;       // ρ_a'
+  double cluster_decorrelation;  // 1 − ρ_b', to full relative accuracy
+  double rest_decorrelation;     // 1 − ρ_a', likewise
+};
+
+/// Gram matrix after one layer with residual κ = α√q (simplex.hpp). With a, b, c the weights on the
+/// token itself, on each neighbour and on each stranger, p = s + 1 tokens per cluster,
+///
+///     x = a − b + κ,    z = p(b − c),    Δ = ρ_b − ρ_a,
+///     own     = x² (1 − ρ_b),
+///     cluster = x²Δ + (2x + z) [ (b − c)(1 − ρ_b) + zΔ ],
+///     common  = ρ_a (1 + κ)² + c (1 − ρ_b + pΔ)(1 + κ + x + z),
+///     q' = own + cluster + common,    1 − ρ_b' = own/q',    1 − ρ_a' = (own + cluster)/q'.
+///
+/// x, x + z and 1 + κ are the eigenvalues of weights plus residual; the differences between them
+/// that a Gram matrix needs are written without subtraction, 1 + κ − (x + z) = nc among them.
+///
+///   Domain      as two_level_masses, and κ ≥ 0. Every cluster has the same size. Without
+///               neighbours or without strangers the correlation to them is that of a token one
+///               could add.
+///   Accuracy    relative error of every field at most kTwoLevelOutputError · (1 + β + largest log
+///               count) for log n ≤ 350. Beyond, the square of a weight may be below the range of
+///               doubles and counts as 0.
+///   Properties  (1) equals the Gram matrix of explicit tokens after a softmax layer.
+///               (2) correlation and decorrelation add up to 1, at both levels.
+///               (3) ρ_a = ρ_b: both levels are those of simplex_output.
+///               (4) 0 ≤ ρ_a' ≤ ρ_b': a layer keeps clusters clusters.
+///               (5) in the middle of the cluster phase, as n → ∞ with κ = 0: ρ_b' → 1 and
+///                   ρ_a' → ρ_a/ρ_b. Clusters collapse, each on its own.
+///   Reference   derived here; the tokens are those of [Critical attention scaling in long-context
+///               transformers, Assumption 3].
+[[nodiscard]] TwoLevelOutput two_level_output(const TwoLevelSimplex& simplex,
+                                              double inverse_temperature,
+                                              double scaled_residual = 0.0);
+
+/// Each weight has twice the error of a mass (its own score is subtracted once more), a Gram entry
+/// has two weights, and a correlation is a quotient of two entries.
+inline constexpr double kTwoLevelOutputError = 8.0 * kTwoLevelError;
 
 /// The interval of γ = β/log n in which the cluster holds the row.
 struct ClusterPhase {
