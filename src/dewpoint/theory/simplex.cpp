@@ -58,10 +58,12 @@ SimplexOutput simplex_output(double log_n, double inverse_temperature, double co
   const double log_count = log_subtract(log_n, 0.0);
   const double log_pairs = log_subtract(0.0, std::min(0.0, -log_count));
   const double log_common = weights.log_per_token + weights.log_others + log_pairs;
-  const double log_norm = log_gram_entry(
-      correlation, scaled_residual, log_add(2.0 * log_self, weights.log_others + weights.log_per_token));
-  const double log_inner = log_gram_entry(
-      correlation, scaled_residual, log_add(std::log(2.0) + log_self + weights.log_per_token, log_common));
+  const double log_norm =
+      log_gram_entry(correlation, scaled_residual,
+                     log_add(2.0 * log_self, weights.log_others + weights.log_per_token));
+  const double log_inner =
+      log_gram_entry(correlation, scaled_residual,
+                     log_add(std::log(2.0) + log_self + weights.log_per_token, log_common));
 
   SimplexOutput output{};
   output.squared_norm = std::exp(log_norm);
@@ -71,7 +73,8 @@ SimplexOutput simplex_output(double log_n, double inverse_temperature, double co
   return output;
 }
 
-SimplexCrossover simplex_crossover(double scaling_variable, double correlation, double scaled_residual) {
+SimplexCrossover simplex_crossover(double scaling_variable, double correlation,
+                                   double scaled_residual) {
   DEWPOINT_EXPECTS(0.0 < correlation && correlation < 1.0);
   DEWPOINT_EXPECTS(scaled_residual >= 0.0);
   const double self = std::exp(-softplus(-scaling_variable));
