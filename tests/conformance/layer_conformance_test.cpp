@@ -4,6 +4,7 @@
 // is held to rounding in double, the fast paths to rounding in float32.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -135,10 +136,24 @@ TEST_P(LayerConformance, ReproducesTheWorkedExample) {
   }
   const TokenCloud tokens = split_norms(std::move(x));
   EXPECT_NEAR(tokens.norms[0], 3.08319298521328, 1e-14 * 10);
-  // The smallest gap here is 1e-3 of the largest: its float32 rounding is 1e3 times larger.
-  const double tolerance = 2e3 * GetParam().unit;
-  EXPECT_NEAR(run(tokens, 2.5).contraction, 0.0220792638138816, tolerance * 0.022);
-  EXPECT_NEAR(run(tokens, 2.5, 0.4).contraction, 0.269530166352032, tolerance * 0.27);
+  // A gap is rounded a few times (3 products, 4 sums) relative to the largest gap; the smallest
+  // ones enter λ twice, before and after.
+  double least = 2.0, most = 0.0;
+  for (std::size_t i = 0; i < 5; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      double gap = 0.0;
+      for (std::size_t k = 0; k < 3; ++k) {
+        gap += 0.5 * std::pow(tokens.directions(i, k) - tokens.directions(j, k), 2);
+      }
+      least = std::min(least, gap);
+      most = std::max(most, gap);
+    }
+  }
+  const double relative = (2.0 * 7.0 * most / least + GetParam().exponents) * GetParam().unit;
+  // The printed numbers come from 1 − cos in double: 4 roundings of 1, over an input gap.
+  const double printed = 4.0 * kEps64 / least;
+  EXPECT_NEAR(run(tokens, 2.5).contraction, 0.0220792638138816, relative * 0.022 + printed);
+  EXPECT_NEAR(run(tokens, 2.5, 0.4).contraction, 0.269530166352032, relative * 0.27 + printed);
 }
 
 // Row sums against plain loops in long double. Every weight carries the rounding of its exponent
@@ -211,10 +226,12 @@ TEST_P(LayerConformance, AgreesWithTheReferenceOnEveryCloud) {
     for (const double gamma : {0.5, 1.375, 2.1}) {
       const double beta = gamma * std::log(560.0);
       const double expected = run_reference(tokens, {beta, 0.3}).contraction;
-      // Errors of single pairs are random and average out over 156,520 pairs; what stays is the
-      // common rounding of a row's partition and of the centre, a few tens of units.
+      // λ goes like a weight squared: twice the error of a weight, which is that of the exponential
+      // and of three roundings of an exponent up to β (½ unit each per unit of exponent). Gaps are
+      // inner products of length 24, rounded at most that often.
+      const double weight = kernels::kExpUlp + 1.5 * beta + GetParam().exponents;
       EXPECT_NEAR(run(tokens, beta, 0.3).contraction, expected,
-                  (60.0 + GetParam().exponents) * GetParam().unit * expected)
+                  (2.0 * weight + 24.0) * GetParam().unit * expected)
           << law << " gamma=" << gamma;
     }
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "dewpoint/attention/sweep.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/experiments/phase_cell.hpp"
 #include "support/test_seed.hpp"
@@ -54,8 +55,9 @@ TEST(PhaseMap, ACellDoesNotDependOnTheOthers) {
 }
 
 // Property (3): the map climbs the ladder from the noise's Gram matrix, the point streams the
-// tokens; the cloud is the same. float32 rounding of weights with exponents up to 5, common to a
-// row, is below 1e-5 relative; extreme cosines belong to single pairs.
+// tokens; the cloud is the same. Relative: twice the error of a weight (ladder, exponential, three
+// roundings of an exponent up to β). Absolute, for cosines of single pairs: inner products of
+// length 20.
 TEST(PhaseMap, AgreesWithThePoint) {
   PhaseMap map = small_map();
   map.n = {130};
@@ -74,11 +76,15 @@ TEST(PhaseMap, AgreesWithThePoint) {
       point.replication.replicas = 2;
       point.seed = test::seed();
       const Frame expected = phase_point(point);
+      const double weight =
+          attention::kLadderUlp + kernels::kExpUlp + 1.5 * point.inverse_temperature;
+      const double relative = 2.0 * weight * 0x1p-23;
+      const double absolute = 2.0 * 20.0 * 0x1p-23;
       for (const char* name : kPhaseObservables) {
         const Variable& variable = frame.variable(name);
         const Estimate got = variable.cells[frame.cell_index(variable, {0, 0, r, g})];
         const Estimate want = expected.variable(name).cells[0];
-        EXPECT_NEAR(got.mean, want.mean, 1e-5 * std::abs(want.mean) + 1e-6) << name;
+        EXPECT_NEAR(got.mean, want.mean, relative * std::abs(want.mean) + absolute) << name;
       }
     }
   }

@@ -58,11 +58,14 @@ TEST(ContractionLaw, AgreesWithTheReferenceTable) {
   }
 }
 
+// Measured at n = 1024, ρ = 1/2 (2026-11): the annealed average puts the line at most 0.005 too
+// high in c for d ≥ 64; self mass, a skewed function of the fluctuating log-odds, is at most 0.01
+// from 1/2 where their mean is zero.
+constexpr double kEmpiricalAnnealedShift = 0.005;
+constexpr double kEmpiricalSkew = 0.01;
+
 // At the annealed critical line the mean log-odds of the others against self are even: a typical
-// token gives half of its attention to itself. Fixed |z_0|; the annealed average replaces a sum
-// over 1023 tokens by its mean, which moves c by less than 0.01 for d ≥ 64; the slope of self mass
-// in c at the transition is log(n)/4 = 1.7, and self mass is concave in the log-odds by at most
-// their variance over 10.
+// token gives half of its attention to itself. The slope of self mass in c there is log(n)/4.
 TEST(CriticalLine, IsWhereATypicalTokenReadsItselfHalfTheTime) {
   const double log_n = std::log(1024.0);
   for (const std::size_t d : {64U, 512U}) {
@@ -77,7 +80,9 @@ TEST(CriticalLine, IsWhereATypicalTokenReadsItselfHalfTheTime) {
     point.seed = test::seed();
     const Frame frame = experiments::phase_point(point);
     const Estimate self = frame.variable("self_mass").cells[0];
-    EXPECT_NEAR(self.mean, 0.5, 0.01 * log_n / 4.0 + 0.01 + test::kSigmas * self.standard_error)
+    EXPECT_NEAR(self.mean, 0.5,
+                kEmpiricalAnnealedShift * log_n / 4.0 + kEmpiricalSkew +
+                    test::kSigmas * self.standard_error)
         << d;
   }
 }

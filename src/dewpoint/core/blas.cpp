@@ -39,14 +39,6 @@ void multiply_atb(MatrixView<const float> a, MatrixView<const float> b, MatrixVi
   sgemm(CblasTrans, CblasNoTrans, a.rows(), a, b, c);
 }
 
-void multiply_abt(MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c) {
-  DEWPOINT_EXPECTS(a.cols() == b.cols() && c.rows() == a.rows() && c.cols() == b.rows());
-  keep_to_one_thread();
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, dim(c.rows()), dim(c.cols()), dim(a.cols()),
-              1.0, a.data(), dim(a.stride()), b.data(), dim(b.stride()), 0.0, c.data(),
-              dim(c.stride()));
-}
-
 std::string blas_description() {
   // openblas_get_config() begins with "OpenBLAS <version> <options...>".
   std::istringstream config(openblas_get_config());

@@ -14,7 +14,6 @@ namespace dewpoint {
 
 /// c = a bᵀ
 void multiply_abt(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c);
-void multiply_abt(MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c);
 /// c = a b
 void multiply_ab(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c);
 /// c = aᵀ b

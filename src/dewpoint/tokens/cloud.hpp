@@ -35,7 +35,7 @@ enum class Norm {
 /// The common vector z_0 of equicorrelated and clustered clouds.
 enum class Common {
   random,  // Gaussian, as in the paper: its length varies from cloud to cloud
-  fixed,   // random direction, length 1: the same physics with 60 to 180 times fewer replicas
+  fixed,   // random direction, length 1: the same physics with about a hundred times fewer replicas
 };
 
 struct CloudParameters {
