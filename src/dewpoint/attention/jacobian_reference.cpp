@@ -112,15 +112,12 @@ ReferenceJacobian::ReferenceJacobian(const TokenCloud& tokens, const Layer& para
   }
 }
 
-std::size_t ReferenceJacobian::visible_keys(std::size_t query) const {
-  return mask_ == Mask::causal ? query + 1 : directions_.rows();
-}
-
 // A query always sees itself, at gap 0: the largest exponential is 1.
 void ReferenceJacobian::fill_weights(std::size_t query) {
-  const auto row = weights_.row(query).first(visible_keys(query));
+  const Range keys = mask_.visible(query, directions_.rows());
+  const auto row = weights_.row(query).subspan(keys.begin, keys.size());
   for (std::size_t i = 0; i < row.size(); ++i) {
-    const Vector apart = difference(directions_.row(query), directions_.row(i));
+    const Vector apart = difference(directions_.row(query), directions_.row(keys.begin + i));
     row[i] = std::exp(-parameters_.inverse_temperature * 0.5 * inner(apart, apart));
   }
   const double partition = std::accumulate(row.begin(), row.end(), 0.0);
@@ -128,7 +125,7 @@ void ReferenceJacobian::fill_weights(std::size_t query) {
 }
 
 void ReferenceJacobian::fill_mixed(std::size_t query) {
-  for (std::size_t i = 0; i < visible_keys(query); ++i) {
+  for (std::size_t i = 0; i < directions_.rows(); ++i) {
     add(weights_(query, i), centred_.row(i), mixed_.row(query));
   }
 }
@@ -166,7 +163,7 @@ void ReferenceJacobian::add_query_to_dense(std::size_t query, Matrix<double>& ja
   const auto block = [&](std::size_t i) {
     return jacobian.view().block({query * d, (query + 1) * d}, {i * d, (i + 1) * d});
   };
-  for (std::size_t i = 0; i < visible_keys(query); ++i) {
+  for (std::size_t i = 0; i < directions_.rows(); ++i) {
     const auto y = directions_.row(i);
     const double weight = weights_(query, i) / norms_[i];
     add_identity(weight, block(i));
@@ -188,7 +185,7 @@ Matrix<double> ReferenceJacobian::jvp(const Matrix<double>& change) const {
   }
   Matrix<double> result(change.rows(), change.cols());
   for (std::size_t j = 0; j < change.rows(); ++j) {
-    for (std::size_t i = 0; i < visible_keys(j); ++i) {
+    for (std::size_t i = 0; i < directions_.rows(); ++i) {
       const double score_rate = -inner(difference(rates.row(j), rates.row(i)),
                                        difference(directions_.row(j), directions_.row(i)));
       const double tilt = parameters_.inverse_temperature * score_rate;
@@ -206,7 +203,7 @@ Matrix<double> ReferenceJacobian::vjp(const Matrix<double>& gradient) const {
   DEWPOINT_EXPECTS(gradient.rows() == directions_.rows() && gradient.cols() == directions_.cols());
   Matrix<double> on_directions(gradient.rows(), gradient.cols());
   for (std::size_t j = 0; j < gradient.rows(); ++j) {
-    for (std::size_t i = 0; i < visible_keys(j); ++i) {
+    for (std::size_t i = 0; i < directions_.rows(); ++i) {
       const double on_score = parameters_.inverse_temperature * weights_(j, i) *
                               inner(gradient.row(j), from_mean(i, j));
       const Vector apart = difference(directions_.row(i), directions_.row(j));
@@ -228,9 +225,8 @@ Vector ReferenceJacobian::second_moments(SecondMoment way) const {
   const Matrix<double> overlaps = pairs ? squared_overlaps(centred_) : Matrix<double>();
   Vector result;
   for (std::size_t j = 0; j < directions_.rows(); ++j) {
-    const Row visible = weights_.row(j).first(visible_keys(j));
-    result.push_back(pairs ? over_pairs_of_keys(visible, overlaps)
-                           : over_products_of_coordinates(visible, centred_));
+    result.push_back(pairs ? over_pairs_of_keys(weights_.row(j), overlaps)
+                           : over_products_of_coordinates(weights_.row(j), centred_));
   }
   return result;
 }
@@ -239,7 +235,7 @@ Vector ReferenceJacobian::second_moments(SecondMoment way) const {
 double ReferenceJacobian::covariance_square(std::size_t query, double second_moment) const {
   const auto mixed = mixed_.row(query);
   double sum = second_moment + square(inner(mixed, mixed));
-  for (std::size_t i = 0; i < visible_keys(query); ++i) {
+  for (std::size_t i = 0; i < directions_.rows(); ++i) {
     sum -= 2.0 * weights_(query, i) * square(inner(centred_.row(i), mixed));
   }
   return sum;
@@ -249,7 +245,7 @@ TangentCovariance ReferenceJacobian::tangent_covariance(std::size_t query,
                                                         double second_moment) const {
   double trace = 0.0;
   Vector along_query(directions_.cols(), 0.0);  // C_j y_j
-  for (std::size_t i = 0; i < visible_keys(query); ++i) {
+  for (std::size_t i = 0; i < directions_.rows(); ++i) {
     const Vector key = from_mean(i, query);
     const double along = inner(key, directions_.row(query));
     trace += weights_(query, i) * (inner(key, key) - square(along));
@@ -291,7 +287,7 @@ JacobianNorm ReferenceJacobian::norm(SecondMoment way) const {
     result.self_trace[j] = self * tangents + beta * trace;
     result.from_self[j] =
         square(self) * tangents + 2.0 * beta * self * trace + square(beta) * covariance;
-    for (std::size_t i = 0; i < visible_keys(j); ++i) {
+    for (std::size_t i = 0; i < directions_.rows(); ++i) {
       if (i != j) result.from_others[i] += off_diagonal_square(j, i);
     }
   }

@@ -12,7 +12,7 @@
 //     J_ji = (A_ji/r_i) [P_i + β (y_i − m_j)(P_i y_j)ᵀ]          i ≠ j,
 //     J_jj = (1/r_j) [A_jj P_j + β C_j P_j] + α I.
 //
-// A causal mask only sets weights to zero, so the formulas stay. How much of a random change
+// A mask only sets weights to zero, so the formulas stay. How much of a random change
 // survives is one number, the Jacobian norm η = ‖J‖_F²/(n d) of [CAS], Eq 27.
 //
 // Tokens may be close to each other: scores enter as gaps ½‖y_i − y_j‖², not as one minus a cosine,
@@ -26,11 +26,9 @@
 #include <vector>
 
 #include "dewpoint/attention/layer.hpp"
+#include "dewpoint/attention/mask.hpp"
 
 namespace dewpoint::attention {
-
-/// Which keys a query sees: all of them, or those that do not come after it.
-enum class Mask { none, causal };
 
 /// How Σ_ik A_ji A_jk ⟨z_i, z_k⟩² = ‖Σ_i A_ji z_i z_iᵀ‖_F², the one sum of η that costs more than
 /// O(n² d), is done. The two agree; the first is cheaper when n < d(d + 1)/2.
@@ -74,7 +72,7 @@ class ReferenceJacobian {
   /// Weights and outputs of the layer, O(n² d).
   ///
   ///   Domain      n ≥ 1, d ≥ 1, β ≥ 0, any α, norms > 0.
-  ReferenceJacobian(const TokenCloud& tokens, const Layer& parameters, Mask mask = Mask::none);
+  ReferenceJacobian(const TokenCloud& tokens, const Layer& parameters, Mask mask = {});
 
   /// A, n x n: zero where the mask hides a key.
   [[nodiscard]] const Matrix<double>& weights() const { return weights_; }
@@ -137,7 +135,6 @@ class ReferenceJacobian {
   [[nodiscard]] JacobianNorm::Parts eta(SecondMoment way) const;
 
  private:
-  [[nodiscard]] std::size_t visible_keys(std::size_t query) const;
   [[nodiscard]] std::vector<double> from_mean(std::size_t key, std::size_t query) const;
   [[nodiscard]] std::vector<double> tangent_part(std::size_t at, std::size_t token) const;
   void fill_weights(std::size_t query);
