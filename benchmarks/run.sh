@@ -12,3 +12,4 @@ python=/usr/bin/python3
 "$build/layer_bench"
 "$build/float32_bench"
 "$build/phase_map_bench" "$here/peers" "$python" ${DEWPOINT_TORCH_PYTHON:+"$DEWPOINT_TORCH_PYTHON"}
+"$build/jacobian_norm_bench" "$here/peers" "$python" ${DEWPOINT_TORCH_PYTHON:+"$DEWPOINT_TORCH_PYTHON"}

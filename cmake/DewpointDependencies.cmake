@@ -8,8 +8,10 @@ find_package(SQLite3 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(OpenBLAS REQUIRED IMPORTED_TARGET openblas)
 
-# Header-only libraries that Debian ships without a CMake package.
+# Header-only libraries; not all of them have a CMake package.
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 find_path(BOOST_MATH_INCLUDE_DIR boost/math/quadrature/gauss.hpp REQUIRED)
+find_path(EIGEN_INCLUDE_DIR Eigen/Core PATH_SUFFIXES eigen3 REQUIRED)
+find_path(SPECTRA_INCLUDE_DIR Spectra/SymEigsSolver.h REQUIRED)
 find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
 find_path(NLOHMANN_JSON_INCLUDE_DIR nlohmann/json.hpp REQUIRED)

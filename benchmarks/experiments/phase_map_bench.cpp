@@ -14,6 +14,7 @@
 
 #include "dewpoint/experiments/phase.hpp"
 #include "dewpoint/tokens/equicorrelated.hpp"
+#include "support/npy_file.hpp"
 #include "support/timing.hpp"
 
 namespace dewpoint {
@@ -22,21 +23,6 @@ namespace {
 constexpr std::size_t kTokens = 512;
 constexpr std::size_t kDimension = 64;
 constexpr std::uint64_t kSeed = 1;
-
-// A C-ordered float64 array in NumPy's format, version 1.0.
-void write_npy(const std::filesystem::path& file, std::span<const double> values,
-               std::size_t rows) {
-  std::string header =
-      fmt::format("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {}), }}", rows,
-                  values.size() / rows);
-  header.resize((10 + header.size() + 64) / 64 * 64 - 10 - 1, ' ');
-  header += '\n';
-  std::ofstream out(file, std::ios::binary);
-  out << "\x93NUMPY\x01" << '\0' << static_cast<char>(header.size() % 256)
-      << static_cast<char>(header.size() / 256) << header;
-  out.write(reinterpret_cast<const char*>(values.data()),
-            static_cast<std::streamsize>(values.size_bytes()));
-}
 
 struct PeerResult {
   std::vector<double> seconds;
@@ -79,11 +65,12 @@ int main(int argc, char** argv) {
   const auto folder = std::filesystem::temp_directory_path() / "dewpoint-phase-map-bench";
   std::filesystem::create_directories(folder);
   const tokens::EquicorrelatedNoise noise(kTokens, kDimension, tokens::Common::random, kSeed, 0);
-  write_npy(folder / "noise.npy", {noise.noise().data(), kTokens * kDimension}, kTokens);
-  write_npy(folder / "common.npy", noise.common(), 1);
+  bench::write_npy(folder / "noise.npy", {noise.noise().data(), kTokens * kDimension}, kTokens);
+  bench::write_npy(folder / "common.npy", noise.common(), 1);
 
   experiments::PhaseMap map;
   map.seed = kSeed;
+  map.norm.reset();  // the peers have none; jacobian_norm_bench.cpp
   const RunContext one_thread{1, {}, {}};
   std::optional<Frame> frame;
   std::vector<bench::Contestant> ours = {
@@ -93,7 +80,8 @@ int main(int argc, char** argv) {
              kDimension);
   bench::print(ours[0]);
   const double cells = 640.0;
-  fmt::print("  {:.3f} ms per cell, with all ten observables\n", 1e3 * ours[0].best() / cells);
+  fmt::print("  {:.3f} ms per cell, with all ten observables of a row\n",
+             1e3 * ours[0].best() / cells);
 
   // float64 peers agree to float32 rounding of our products; float32 peers lose digits of 1 − cos
   // as ρ → 1 themselves.

@@ -23,7 +23,9 @@ struct Program {
 void add_commands(Program& program);
 
 void add_phase(Program& program);
+void add_predict(Program& program);
 void add_reproduce(Program& program);
+void add_verify(Program& program);
 void add_doctor(Program& program);
 void add_manual(Program& program);
 

@@ -37,9 +37,9 @@ TEST(Rung, IsExactOrNothing) {
 TEST(Sweep, ACellDependsOnItsOwnGammaOnly) {
   const Fixture f;
   const std::vector<double> many = {3.0, 0.25, 3.9, 4.0, 3.75, 0.0, 4.25, 0.3, 7.75};
-  const auto together = sweep(f.cloud, f.gaps, many, 0.25);
+  const auto together = sweep(f.cloud, f.gaps, many, {0.25, NormOptions{}});
   for (std::size_t g = 0; g < many.size(); ++g) {
-    const auto alone = sweep(f.cloud, f.gaps, {&many[g], 1}, 0.25);
+    const auto alone = sweep(f.cloud, f.gaps, {&many[g], 1}, {0.25, NormOptions{}});
     EXPECT_TRUE(same_bytes(together[g], alone[0])) << many[g];
   }
 }
@@ -68,7 +68,7 @@ TEST(Sweep, StopsOnRequest) {
   std::stop_source source;
   source.request_stop();
   const double gamma = 1.0;
-  EXPECT_THROW((void)sweep(f.cloud, f.gaps, {&gamma, 1}, 0.0, {1, source.get_token(), {}}), Error);
+  EXPECT_THROW((void)sweep(f.cloud, f.gaps, {&gamma, 1}, {}, {1, source.get_token(), {}}), Error);
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ Outcome run_on_rows(const TokenCloud& tokens, const attention::Layer& layer) {
 Outcome run_sweep(const TokenCloud& tokens, const attention::Layer& layer) {
   const double gamma = layer.inverse_temperature / std::log(static_cast<double>(tokens.size()));
   const auto inputs = CentredCloud::of_unit_vectors(tokens.directions);
-  const auto cells = attention::sweep(tokens, inputs, {&gamma, 1}, layer.residual);
+  const auto cells = attention::sweep(tokens, inputs, {&gamma, 1}, {layer.residual, {}});
   return {observables::contraction(inputs, cells[0].directions).contraction, cells[0].moments};
 }
 

@@ -43,6 +43,7 @@ TEST(ContractionLaw, AgreesWithTheReferenceTable) {
     map.d = {d};
     map.rho = {rho};
     for (const auto& row : rows) map.gamma.push_back(row.reduced_scale / (1.0 - rho));
+    map.norm.reset();  // jacobian_norm_law_test.cpp
     map.replication.replicas = 48;
     map.seed = test::seed();
     const Frame frame = experiments::phase_map(map);
@@ -76,6 +77,7 @@ TEST(CriticalLine, IsWhereATypicalTokenReadsItselfHalfTheTime) {
     point.cloud.d = d;
     point.cloud.common = tokens::Common::fixed;
     point.inverse_temperature = *scale * log_n / 0.5;
+    point.norm.reset();
     point.replication.replicas = 16;
     point.seed = test::seed();
     const Frame frame = experiments::phase_point(point);

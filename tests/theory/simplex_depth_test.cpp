@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dewpoint/theory/simplex.hpp"
+#include "dewpoint/theory/simplex_gradient.hpp"
 
 namespace dewpoint::theory {
 namespace {
@@ -238,6 +239,28 @@ TEST(CollapseDepth, GrowsWithInverseTemperatureAndResidual) {
     ASSERT_TRUE(depth.has_value());
     EXPECT_GE(*depth, previous);
     previous = *depth;
+  }
+}
+
+// simplex_gradient of a state, property (1): 1 − ρ from its logarithm is off by a few roundings.
+TEST(SimplexStateGradient, IsThatOfItsCorrelation) {
+  const SimplexStack stack{std::log(1e4), 18.0, 0.3};
+  for (const double rho : {0.0, 0.3, 0.9}) {
+    const double expected = simplex_gradient(stack.log_n, 18.0, rho, {64.0, 2.0, 0.3});
+    EXPECT_NEAR(simplex_gradient(simplex_state(2.0, rho), stack, 64.0), expected,
+                2.0 * simplex_gradient_error(stack.log_n, 18.0) * expected)
+        << rho;
+  }
+}
+
+// Property (2), where ρ is 1 to the last bit and beyond.
+TEST(SimplexStateGradient, OfCollapsedTokensIsThatOfUniformWeights) {
+  const SimplexStack stack{std::log(1e4), 18.0};
+  for (const double log_decorrelation : {-40.0, -700.0, -5000.0}) {
+    const double expected = (1.0 - 1.0 / 64.0) / 1e4 / 0.7;
+    EXPECT_NEAR(simplex_gradient({0.7, log_decorrelation}, stack, 64.0), expected,
+                2.0 * simplex_gradient_error(stack.log_n, 18.0) * expected)
+        << log_decorrelation;
   }
 }
 

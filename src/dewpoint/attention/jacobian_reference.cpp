@@ -85,17 +85,6 @@ double over_products_of_coordinates(Row weights, const Matrix<double>& z) {
 
 }  // namespace
 
-JacobianNorm::Parts JacobianNorm::at(std::span<const double> norms, double residual) const {
-  DEWPOINT_EXPECTS(norms.size() == from_others.size());
-  Parts sum{0.0, 0.0};
-  for (std::size_t i = 0; i < norms.size(); ++i) {
-    sum.off_diagonal += from_others[i] / square(norms[i]);
-    sum.diagonal += from_self[i] / square(norms[i]) + 2.0 * residual * self_trace[i] / norms[i];
-  }
-  const double entries = static_cast<double>(norms.size() * dimension);
-  return {sum.off_diagonal / entries, sum.diagonal / entries + square(residual)};
-}
-
 ReferenceJacobian::ReferenceJacobian(const TokenCloud& tokens, const Layer& parameters, Mask mask)
     : parameters_(parameters),
       mask_(mask),
@@ -280,7 +269,7 @@ JacobianNorm ReferenceJacobian::norm(SecondMoment way) const {
   const double tangents = static_cast<double>(directions_.cols()) - 1.0;
   const std::vector<TangentCovariance> covariances = tangent_covariances(way);
 
-  JacobianNorm result{directions_.cols(), Vector(n, 0.0), Vector(n, 0.0), Vector(n, 0.0)};
+  JacobianNorm result{directions_.cols(), Vector(n, 0.0), Vector(n, 0.0), Vector(n, 0.0), {}};
   for (std::size_t j = 0; j < n; ++j) {
     const auto [trace, covariance] = covariances[j];
     const double self = weights_(j, j);

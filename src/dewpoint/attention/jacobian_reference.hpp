@@ -25,45 +25,16 @@
 #include <span>
 #include <vector>
 
+#include "dewpoint/attention/jacobian_norm.hpp"
 #include "dewpoint/attention/layer.hpp"
 #include "dewpoint/attention/mask.hpp"
 
 namespace dewpoint::attention {
 
-/// How Σ_ik A_ji A_jk ⟨z_i, z_k⟩² = ‖Σ_i A_ji z_i z_iᵀ‖_F², the one sum of η that costs more than
-/// O(n² d), is done. The two agree; the first is cheaper when n < d(d + 1)/2.
-enum class SecondMoment {
-  pairs_of_keys,  // the left side, O(n³) for all queries
-  khatri_rao,     // the right side: distinct products of two coordinates, O(n² d²)
-};
-
 /// The covariance of the keys of one query, seen by directions tangent at the query.
 struct TangentCovariance {
   double trace;   // τ_j = tr(C_j P_j) ≥ 0
   double square;  // φ_j = ‖C_j P_j‖_F² ≥ 0
-};
-
-/// The Jacobian norm, split so that other norms and another residual need no new pass.
-struct JacobianNorm {
-  /// η = off_diagonal + diagonal: what comes from other tokens, and from the token itself.
-  struct Parts {
-    double off_diagonal;
-    double diagonal;
-    [[nodiscard]] double total() const { return off_diagonal + diagonal; }
-  };
-
-  std::size_t dimension;
-  std::vector<double> from_others;  // T_i = r_i² Σ_{j≠i} ‖J_ji‖_F²
-  std::vector<double> from_self;  // r_j² ‖J_jj − α I‖_F² = A_jj²(d−1) + 2β A_jj τ_j + β² φ_j
-  std::vector<double> self_trace;  // r_j tr(J_jj − α I)   = A_jj(d−1) + β τ_j
-
-  /// η for tokens of the same directions with these norms, and this residual,
-  ///
-  ///     η(α) = η(0) + α² + (2α/(n d)) Σ_j [A_jj(d−1) + β τ_j]/r_j.
-  ///
-  ///   Domain      one positive norm for each token, any α.
-  ///   Properties  (1) equals η of a Jacobian taken at those norms and that residual.
-  [[nodiscard]] Parts at(std::span<const double> norms, double residual) const;
 };
 
 /// The Jacobian of one layer at given tokens. Holds A and M: memory O(n² + n d).

@@ -49,20 +49,6 @@ void normalise(const CentredCloud& cloud, float shift, std::span<const std::size
   }
 }
 
-// Adds α x_i. Its mean over all tokens goes to the base, the rest to the deviations.
-void add_residual(const TokenCloud& tokens, double alpha, LayerResult& result) {
-  if (alpha == 0.0) return;
-  const std::vector<double> mean = mean_of_tokens(tokens);
-  for (std::size_t k = 0; k < mean.size(); ++k) result.base[k] += alpha * mean[k];
-  for (std::size_t i = 0; i < result.rows.size(); ++i) {
-    const std::size_t token = result.rows[i];
-    const auto row = result.deviations.row(i);
-    for (std::size_t k = 0; k < row.size(); ++k) {
-      row[k] += alpha * (tokens.norms[token] * tokens.directions(token, k) - mean[k]);
-    }
-  }
-}
-
 LayerResult finish(const TokenCloud& tokens, const CentredCloud& cloud, const Layer& parameters,
                    float shift, LayerResult result) {
   result.base = cloud.centre();
@@ -82,6 +68,19 @@ std::vector<double> mean_of_tokens(const TokenCloud& tokens) {
   }
   for (double& m : mean) m /= static_cast<double>(tokens.size());
   return mean;
+}
+
+void add_residual(const TokenCloud& tokens, double alpha, LayerResult& result) {
+  if (alpha == 0.0) return;
+  const std::vector<double> mean = mean_of_tokens(tokens);
+  for (std::size_t k = 0; k < mean.size(); ++k) result.base[k] += alpha * mean[k];
+  for (std::size_t i = 0; i < result.rows.size(); ++i) {
+    const std::size_t token = result.rows[i];
+    const auto row = result.deviations.row(i);
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      row[k] += alpha * (tokens.norms[token] * tokens.directions(token, k) - mean[k]);
+    }
+  }
 }
 
 CentredCloud LayerResult::directions() const {

@@ -55,4 +55,8 @@ inline constexpr double kLayerError = 1e-6;
 /// (1/n) Σ_i x_i, norms included.
 [[nodiscard]] std::vector<double> mean_of_tokens(const TokenCloud& tokens);
 
+/// Adds α x_i to the outputs: the mean over all tokens goes to the base, the rest to the
+/// deviations.
+void add_residual(const TokenCloud& tokens, double alpha, LayerResult& result);
+
 }  // namespace dewpoint::attention

@@ -33,7 +33,11 @@ class Climber {
     at_ = kNowhere;
   }
 
-  // Weights of this strip at γ, and the moments of their rows. γ must not decrease between starts.
+  // Gaps of this strip, kFarGap where a token meets itself and in the padding.
+  [[nodiscard]] MatrixView<const float> gaps() const { return gaps_.view().row_range({0, rows_}); }
+
+  // Weights of this strip at γ, padded, and the moments of their rows. γ must not decrease between
+  // starts.
   MatrixView<const float> climb(double gamma, std::span<RowMoments> moments) {
     const std::optional<int> target = rung(gamma);
     if (!target) {
@@ -53,22 +57,19 @@ class Climber {
     } else {
       kernels::row_moments(view(weights_), view(gaps_), moments);
     }
-    return real(weights_);
+    return view(weights_);
   }
 
  private:
   MatrixView<const float> fresh(double gamma, std::span<RowMoments> moments) {
     kernels::exp_gaps(view(gaps_), beta(gamma), view(weights_));
     kernels::row_moments(view(weights_), view(gaps_), moments);
-    return real(weights_);
+    return view(weights_);
   }
   [[nodiscard]] float beta(double gamma) const {
     return kernel_inverse_temperature(gamma * log_n_);
   }
   MatrixView<float> view(Matrix<float>& m) const { return m.view().row_range({0, rows_}); }
-  MatrixView<const float> real(const Matrix<float>& m) const {
-    return m.view().block({0, rows_}, {0, n_});
-  }
 
   static constexpr int kNowhere = -1;
 
@@ -102,22 +103,90 @@ Matrix<float> residual_part(const TokenCloud& tokens, double alpha,
   return part;
 }
 
-// Adds each token's weight 1 on itself, which the strips leave out (see layer.cpp), and turns sums
-// Σ_{j≠i} w_ij o_j into deviations of x'_i, in place.
-void finish_rows(const CentredCloud& cloud, const Matrix<float>* residual, Matrix<float>& sums,
-                 std::vector<RowMoments>& moments) {
+// Turns sums Σ_{j≠i} w_ij o_j of a strip into μ_i = Σ_j A_ij o_j, in place: adds each token's
+// weight 1 on itself, which the strips leave out (see layer.cpp).
+void finish_strip(const CentredCloud& cloud, Range rows, MatrixView<float> sums,
+                  std::span<RowMoments> moments) {
   const std::size_t d = sums.cols();
-  for (std::size_t i = 0; i < sums.rows(); ++i) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     moments[i] += {1.0, 0.0, 0.0, 1.0};
     const auto share = static_cast<float>(1.0 / moments[i].partition);
-    const float* self = cloud.offsets().data() + i * d;
+    const float* self = cloud.offsets().data() + (rows.begin + i) * d;
     float* row = sums.data() + i * d;
     for (std::size_t k = 0; k < d; ++k) row[k] = (row[k] + self[k]) * share;
-    if (residual == nullptr) continue;
-    const float* extra = residual->data() + i * d;
-    for (std::size_t k = 0; k < d; ++k) row[k] += extra[k];
   }
 }
+
+void add(const Matrix<float>& part, Matrix<float>& total) {
+  for (std::size_t k = 0; k < total.size(); ++k) total.data()[k] += part.data()[k];
+}
+
+// One cell while its strips come in.
+struct OpenCell {
+  Matrix<float> mixed;
+  std::vector<RowMoments> moments;
+  std::optional<JacobianNormSum> norm;
+  std::vector<NormRow> norm_rows;
+};
+
+class Sweep {
+ public:
+  Sweep(const CentredCloud& cloud, std::span<const double> gammas, const NormGeometry* geometry)
+      : cloud_(cloud), gammas_(gammas), order_(ascending_order(gammas)) {
+    const std::size_t n = cloud.size();
+    tokens_.resize(n);
+    std::iota(tokens_.begin(), tokens_.end(), std::size_t{0});
+    const double strips = std::ceil(static_cast<double>(n) / static_cast<double>(kStrip));
+    for (const double gamma : gammas) {
+      cells_.push_back({Matrix<float>(n, cloud.dimension()), std::vector<RowMoments>(n), {}, {}});
+      if (geometry == nullptr) continue;
+      cells_.back().norm.emplace(*geometry, gamma * std::log(static_cast<double>(n)), strips);
+    }
+  }
+
+  void run(const GapSource& gaps, const RunContext& context) {
+    Climber climber(cloud_.size());
+    for (std::size_t begin = 0; begin < cloud_.size(); begin += kStrip) {
+      const Range rows{begin, std::min(cloud_.size(), begin + kStrip)};
+      climber.start(gaps, rows);
+      for (const std::size_t g : order_) {
+        context.throw_if_stopped();
+        add_strip(rows, climber, gammas_[g], cells_[g]);
+      }
+    }
+  }
+
+  // The outputs of cell g; gives its memory back.
+  SweepCell close(std::size_t g, std::span<const double> base, const Matrix<float>* residual) {
+    OpenCell cell = std::move(cells_[g]);
+    if (residual != nullptr) add(*residual, cell.mixed);
+    std::optional<JacobianNorm> norm;
+    if (cell.norm) {
+      norm = jacobian_norm_of(cell.norm_rows, cell.norm->columns(), cloud_.dimension());
+    }
+    return {gammas_[g], CentredCloud::of_deviations(base, cell.mixed.view()),
+            std::move(cell.moments), std::move(norm)};
+  }
+
+ private:
+  void add_strip(Range rows, Climber& climber, double gamma, OpenCell& cell) {
+    const auto moments = std::span(cell.moments).subspan(rows.begin, rows.size());
+    const auto mixed = cell.mixed.view().row_range(rows);
+    const auto weights = climber.climb(gamma, moments);
+    multiply_ab(weights.block({0, rows.size()}, {0, cloud_.size()}), cloud_.offsets(), mixed);
+    finish_strip(cloud_, rows, mixed, moments);
+    if (!cell.norm) return;
+    const auto added = cell.norm->add({std::span(tokens_).subspan(rows.begin, rows.size()),
+                                       climber.gaps(), weights, moments, mixed});
+    cell.norm_rows.insert(cell.norm_rows.end(), added.begin(), added.end());
+  }
+
+  const CentredCloud& cloud_;
+  std::span<const double> gammas_;
+  std::vector<std::size_t> order_;
+  std::vector<std::size_t> tokens_;  // 0, 1, ..., n − 1
+  std::vector<OpenCell> cells_;
+};
 
 }  // namespace
 
@@ -128,40 +197,24 @@ std::optional<int> rung(double gamma) {
 }
 
 std::vector<SweepCell> sweep(const TokenCloud& tokens, const GapSource& gaps,
-                             std::span<const double> gammas, double residual,
+                             std::span<const double> gammas, const SweepOptions& options,
                              const RunContext& context) {
-  const std::size_t n = tokens.size();
-  const std::size_t d = tokens.dimension();
   const CentredCloud cloud = CentredCloud::of_unit_vectors(tokens.directions);
-  const std::vector<std::size_t> order = ascending_order(gammas);
-
-  std::vector<Matrix<float>> sums(gammas.size(), Matrix<float>(n, d));
-  std::vector<std::vector<RowMoments>> moments(gammas.size(), std::vector<RowMoments>(n));
-  Climber climber(n);
-  for (std::size_t begin = 0; begin < n; begin += kStrip) {
-    const Range rows{begin, std::min(n, begin + kStrip)};
-    climber.start(gaps, rows);
-    for (const std::size_t g : order) {
-      context.throw_if_stopped();
-      const auto weights =
-          climber.climb(gammas[g], std::span(moments[g]).subspan(begin, rows.size()));
-      multiply_ab(weights, cloud.offsets(), sums[g].view().row_range(rows));
-    }
-  }
+  std::optional<NormGeometry> geometry;
+  if (options.norm) geometry.emplace(cloud, tokens.norms, *options.norm);
+  Sweep run(cloud, gammas, geometry ? &*geometry : nullptr);
+  run.run(gaps, context);
 
   std::vector<double> base = cloud.centre();
-  Matrix<float> extra;
-  if (residual != 0.0) {
+  Matrix<float> residual;
+  if (options.residual != 0.0) {
     const std::vector<double> mean_token = mean_of_tokens(tokens);
-    for (std::size_t k = 0; k < d; ++k) base[k] += residual * mean_token[k];
-    extra = residual_part(tokens, residual, mean_token);
+    for (std::size_t k = 0; k < base.size(); ++k) base[k] += options.residual * mean_token[k];
+    residual = residual_part(tokens, options.residual, mean_token);
   }
   std::vector<SweepCell> cells;
   for (std::size_t g = 0; g < gammas.size(); ++g) {
-    finish_rows(cloud, residual == 0.0 ? nullptr : &extra, sums[g], moments[g]);
-    cells.push_back(
-        {gammas[g], CentredCloud::of_deviations(base, sums[g].view()), std::move(moments[g])});
-    sums[g] = {};
+    cells.push_back(run.close(g, base, options.residual == 0.0 ? nullptr : &residual));
   }
   return cells;
 }

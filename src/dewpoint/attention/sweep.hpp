@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "dewpoint/attention/jacobian_norm.hpp"
 #include "dewpoint/attention/layer.hpp"
 
 namespace dewpoint::attention {
@@ -37,8 +38,14 @@ inline constexpr double kSweepError = kLayerError + 2 * kLadderUlp * 0x1p-23;
 /// What the layer made of the cloud at one γ.
 struct SweepCell {
   double gamma;
-  CentredCloud directions;          // y'_i
-  std::vector<RowMoments> moments;  // of row i
+  CentredCloud directions;           // y'_i
+  std::vector<RowMoments> moments;   // of row i
+  std::optional<JacobianNorm> norm;  // where it was asked for
+};
+
+struct SweepOptions {
+  double residual = 0.0;            // α
+  std::optional<NormOptions> norm;  // the Jacobian norm too: automatic, exact or mixed
 };
 
 /// The layer with β = γ log n for every γ (any order; results in the order given), one thread.
@@ -47,8 +54,10 @@ struct SweepCell {
 ///               (tokens/equicorrelated.hpp).
 ///   Properties  (1) a cell's bytes depend on its own γ only, not on the other gammas.
 ///               (2) agrees with reference_layer at every γ.
+///               (3) the Jacobian norm agrees with ReferenceJacobian at every γ.
 [[nodiscard]] std::vector<SweepCell> sweep(const TokenCloud& tokens, const GapSource& gaps,
-                                           std::span<const double> gammas, double residual = 0.0,
+                                           std::span<const double> gammas,
+                                           const SweepOptions& options = {},
                                            const RunContext& context = {});
 
 }  // namespace dewpoint::attention

@@ -15,28 +15,56 @@ void keep_to_one_thread() {
 
 blasint dim(std::size_t n) { return static_cast<blasint>(n); }
 
+// c = a b + keep c
 void sgemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, std::size_t inner, MatrixView<const float> a,
-           MatrixView<const float> b, MatrixView<float> c) {
+           MatrixView<const float> b, float keep, MatrixView<float> c) {
   keep_to_one_thread();
   cblas_sgemm(CblasRowMajor, ta, tb, dim(c.rows()), dim(c.cols()), dim(inner), 1.0F, a.data(),
-              dim(a.stride()), b.data(), dim(b.stride()), 0.0F, c.data(), dim(c.stride()));
+              dim(a.stride()), b.data(), dim(b.stride()), keep, c.data(), dim(c.stride()));
+}
+
+void dgemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, std::size_t inner, MatrixView<const double> a,
+           MatrixView<const double> b, double keep, MatrixView<double> c) {
+  keep_to_one_thread();
+  cblas_dgemm(CblasRowMajor, ta, tb, dim(c.rows()), dim(c.cols()), dim(inner), 1.0, a.data(),
+              dim(a.stride()), b.data(), dim(b.stride()), keep, c.data(), dim(c.stride()));
 }
 
 }  // namespace
 
 void multiply_abt(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c) {
   DEWPOINT_EXPECTS(a.cols() == b.cols() && c.rows() == a.rows() && c.cols() == b.rows());
-  sgemm(CblasNoTrans, CblasTrans, a.cols(), a, b, c);
+  sgemm(CblasNoTrans, CblasTrans, a.cols(), a, b, 0.0F, c);
 }
 
 void multiply_ab(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c) {
   DEWPOINT_EXPECTS(a.cols() == b.rows() && c.rows() == a.rows() && c.cols() == b.cols());
-  sgemm(CblasNoTrans, CblasNoTrans, a.cols(), a, b, c);
+  sgemm(CblasNoTrans, CblasNoTrans, a.cols(), a, b, 0.0F, c);
 }
 
 void multiply_atb(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c) {
   DEWPOINT_EXPECTS(a.rows() == b.rows() && c.rows() == a.cols() && c.cols() == b.cols());
-  sgemm(CblasTrans, CblasNoTrans, a.rows(), a, b, c);
+  sgemm(CblasTrans, CblasNoTrans, a.rows(), a, b, 0.0F, c);
+}
+
+void add_ab(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c) {
+  DEWPOINT_EXPECTS(a.cols() == b.rows() && c.rows() == a.rows() && c.cols() == b.cols());
+  sgemm(CblasNoTrans, CblasNoTrans, a.cols(), a, b, 1.0F, c);
+}
+
+void multiply_abt(MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c) {
+  DEWPOINT_EXPECTS(a.cols() == b.cols() && c.rows() == a.rows() && c.cols() == b.rows());
+  dgemm(CblasNoTrans, CblasTrans, a.cols(), a, b, 0.0, c);
+}
+
+void add_ab(MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c) {
+  DEWPOINT_EXPECTS(a.cols() == b.rows() && c.rows() == a.rows() && c.cols() == b.cols());
+  dgemm(CblasNoTrans, CblasNoTrans, a.cols(), a, b, 1.0, c);
+}
+
+void add_atb(MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c) {
+  DEWPOINT_EXPECTS(a.rows() == b.rows() && c.rows() == a.cols() && c.cols() == b.cols());
+  dgemm(CblasTrans, CblasNoTrans, a.rows(), a, b, 1.0, c);
 }
 
 std::string blas_description() {

@@ -10,14 +10,11 @@
 #include <limits>
 
 #include "dewpoint/core/kernels.hpp"
+#include "dewpoint/core/wide_sums-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace dewpoint::HWY_NAMESPACE {
 namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
-using Tag = hn::ScalableTag<float>;
-using Vec = hn::Vec<Tag>;
 
 // exp(x) for x ≤ 0; exactly 1 at 0 and exactly 0 below the smallest normal float. With
 // k = round(x / ln 2) and r = x − k ln 2, |r| ≤ ln2/2: exp(x) = 2^k p(r), p(0) = 1, p of degree 5
@@ -51,26 +48,6 @@ HWY_INLINE Vec exp_nonpositive(Tag f, Vec x) {
   const auto scaled = hn::BitCast(f, hn::Add(hn::BitCast(i, p), exponent));
   return hn::IfThenZeroElse(is_zero, scaled);
 }
-
-// Sums are kept in float32 for at most kShort additions per lane and then moved to float64, so that
-// their rounding stays near one unit in the last place even where all terms are equal (a simplex)
-// and nothing averages out.
-constexpr std::size_t kShort = 8;
-
-const hn::ScalableTag<double> kWide;
-using WideVec = hn::Vec<decltype(kWide)>;
-
-HWY_INLINE WideVec widen(Vec v) {
-#if HWY_TARGET == HWY_SCALAR
-  return hn::PromoteTo(kWide, v);
-#else
-  const hn::Half<Tag> half;
-  return hn::Add(hn::PromoteTo(kWide, hn::LowerHalf(half, v)),
-                 hn::PromoteTo(kWide, hn::UpperHalf(half, v)));
-#endif
-}
-
-HWY_INLINE double reduce(WideVec v) { return hn::GetLane(hn::SumOfLanes(kWide, v)); }
 
 // The four sums of RowMoments, one partial sum per lane.
 struct Sums {

@@ -90,6 +90,16 @@ int Stream::rademacher(std::uint64_t index) const {
   return ((words[bit / 32] >> (bit % 32)) & 1U) != 0 ? 1 : -1;
 }
 
+void Stream::rademachers(std::uint64_t first, std::span<float> out) const {
+  Words words{};
+  for (std::size_t j = 0; j < out.size(); ++j) {
+    const std::uint64_t index = first + j;
+    if (j == 0 || index % 128 == 0) words = bits(index / 128);
+    const auto bit = static_cast<unsigned>(index % 128);
+    out[j] = ((words[bit / 32] >> (bit % 32)) & 1U) != 0 ? 1.0F : -1.0F;
+  }
+}
+
 // Floyd's algorithm: one draw per sample, no shuffled array of the whole population.
 std::vector<std::size_t> sample_without_replacement(std::size_t population, std::size_t count,
                                                     const Stream& stream) {

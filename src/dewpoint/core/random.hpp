@@ -48,6 +48,9 @@ class Stream {
   /// +1 or -1 with equal probability; 128 of them per block.
   [[nodiscard]] int rademacher(std::uint64_t index) const;
 
+  /// out[j] = rademacher(first + j), a block at a time.
+  void rademachers(std::uint64_t first, std::span<float> out) const;
+
  private:
   std::array<std::uint32_t, 2> key_{};
   std::uint64_t replica_;

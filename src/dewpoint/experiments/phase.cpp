@@ -10,6 +10,7 @@
 
 #include "dewpoint/attention/clusters.hpp"
 #include "dewpoint/attention/layer.hpp"
+#include "dewpoint/attention/rowwise_layer.hpp"
 #include "dewpoint/attention/sweep.hpp"
 #include "dewpoint/core/random.hpp"
 #include "dewpoint/experiments/phase_cell.hpp"
@@ -36,76 +37,66 @@ RowMeans means_of_rows(const GapSource& gaps, std::size_t cluster_size, double b
                                 attention::cluster_partitions(gaps, cluster_size, beta, rows));
 }
 
-// The context of a part of the work: its progress counts from `part.begin` to `part.end` of
-// `whole`.
-RunContext part_of(const RunContext& context, Range part, std::size_t whole) {
-  if (!context.progress) return context;
-  return {context.threads, context.stop, [&context, part, whole](double done, double total) {
-            const double here =
-                static_cast<double>(part.begin) + static_cast<double>(part.size()) * done / total;
-            context.progress(here, static_cast<double>(whole));
-          }};
-}
+// η of one cloud, and the error that its own sampling leaves; NaN where it was not asked for.
+constexpr Estimate kNoNorm{};
 
-// Runs replicas 0, 1, 2, ... in rounds until the plan is fulfilled. run({begin, end}) adds those of
-// one round; worst_error() is asked after each round when there is a target.
-void replicate(const Replication& plan, bool deterministic,
-               const std::function<void(Range replicas)>& run,
-               const std::function<double()>& worst_error) {
-  if (deterministic) return run({0, 1});
-  const bool targeted = plan.target_error > 0.0;
-  std::size_t wanted = targeted ? std::max<std::size_t>(plan.replicas, 8) : plan.replicas;
-  for (std::size_t done = 0; done < wanted;) {
-    run({done, wanted});
-    done = wanted;
-    if (targeted && done < plan.most && !(worst_error() <= plan.target_error)) {
-      wanted = std::min(2 * done, plan.most);
-    }
-  }
-}
-
-void check(const Replication& plan) {
-  if (plan.replicas < 1) throw Error(Code::bad_value, "replicas: 0 is below 1");
-  if (!(plan.target_error >= 0.0) || !std::isfinite(plan.target_error)) {
-    throw Error(Code::bad_value,
-                fmt::format("target-error: {} is not a finite number >= 0", plan.target_error));
-  }
-}
-
-void check_residual(double alpha) {
-  if (!(alpha >= 0.0) || !std::isfinite(alpha)) {
-    throw Error(Code::bad_value, fmt::format("alpha: {} is not a finite number >= 0", alpha));
-  }
-}
-
-// One cloud at one temperature, by the streaming layer.
+// One cloud at one temperature.
 struct PointSample {
   PhaseValues values;
   double row_sampling_error;
+  double norm_sampling_error;
 };
+
+// What a layer made of one cloud, on all rows or some.
+struct PointLayer {
+  attention::LayerResult layer;
+  Estimate norm = kNoNorm;
+};
+
+// Without a mask the streaming layer is both faster and more exact; with one, and for η, the rows.
+PointLayer run_layer(const PhasePoint& p, const TokenCloud& cloud, std::vector<std::size_t> rows,
+                     std::uint64_t replica, const RunContext& context) {
+  const attention::Layer layer{p.inverse_temperature, p.residual};
+  const auto norm = norm_of_replica(p.norm, p.seed, replica);
+  const bool sampled = rows.size() < cloud.size();
+  const bool by_probes = norm && norm->method == attention::NormMethod::hutchinson;
+  const bool rowwise = !p.mask.hides_nothing() || (norm && !by_probes);
+  PointLayer result;
+  if (by_probes) result.norm = attention::jacobian_norm(cloud, layer, p.mask, *norm, context);
+  if (rowwise) {
+    auto by_rows = attention::rowwise_layer(
+        cloud, layer, p.mask, rows, by_probes ? std::nullopt : norm, part_of(context, {0, 1}, 2));
+    if (norm && !by_probes) {
+      result.norm = sampled ? by_rows.norm_of_sample(cloud, p.residual)
+                            : by_rows.norm(cloud.norms, p.residual);
+    }
+    result.layer = std::move(by_rows.layer);
+  }
+  if (p.mask.hides_nothing()) {
+    const RunContext rest = rowwise ? part_of(context, {1, 2}, 2) : context;
+    result.layer = sampled ? attention::layer_on_rows(cloud, layer, std::move(rows), rest)
+                           : attention::layer(cloud, layer, rest);
+  }
+  return result;
+}
 
 PointSample sample_point(const PhasePoint& p, std::uint64_t replica, const RunContext& context) {
   const TokenCloud cloud = tokens::make_cloud(p.cloud, p.seed, replica);
-  const attention::Layer layer{p.inverse_temperature, p.residual};
   const CentredCloud inputs = CentredCloud::of_unit_vectors(cloud.directions);
+  const RunContext quiet{context.threads, context.stop, {}};
   const bool sampled = p.rows > 0 && p.rows < cloud.size();
-  if (!sampled) {
-    const auto result = attention::layer(cloud, layer, context);
-    const RunContext quiet{context.threads, context.stop, {}};
-    const auto pairs = observables::contraction(inputs, result.directions(), quiet);
-    const auto rows = means_of_rows(inputs, cloud.cluster_size, p.inverse_temperature, result.rows,
-                                    result.moments);
-    return {phase_values(pairs, rows), 0.0};
-  }
   const Stream choice(p.seed, "rows", replica);
-  const auto result = attention::layer_on_rows(
-      cloud, layer, sample_without_replacement(cloud.size(), p.rows, choice), context);
-  const auto pairs =
-      observables::contraction_of_sample(inputs.subset(result.rows), result.directions(),
-                                         cloud.size(), {context.threads, context.stop, {}});
-  const auto rows =
-      means_of_rows(inputs, cloud.cluster_size, p.inverse_temperature, result.rows, result.moments);
-  return {phase_values(pairs, rows), pairs.sampling_error};
+  const auto chosen =
+      sampled ? sample_without_replacement(cloud.size(), p.rows, choice) : all_rows(cloud.size());
+  const PointLayer result = run_layer(p, cloud, chosen, replica, context);
+  const CentredCloud outputs = result.layer.directions();
+  const auto pairs = sampled ? observables::contraction_of_sample(inputs.subset(chosen), outputs,
+                                                                  cloud.size(), quiet)
+                             : observables::contraction(inputs, outputs, quiet);
+  const auto rows = means_of_rows(inputs, cloud.cluster_size, p.inverse_temperature,
+                                  result.layer.rows, result.layer.moments);
+  return {phase_values(pairs, rows, result.norm.mean), pairs.sampling_error,
+          result.norm.standard_error};
 }
 
 // Several clouds: side by side, one thread each; a single one gets all threads to itself.
@@ -131,6 +122,8 @@ class CloudFamily {
     }
   }
 
+  [[nodiscard]] std::uint64_t replica() const { return replica_; }
+
   [[nodiscard]] TokenCloud cloud(double rho) const {
     if (noise_) return noise_->cloud(rho, parameters_.norm);
     tokens::CloudParameters here = parameters_;
@@ -150,17 +143,28 @@ class CloudFamily {
   std::unique_ptr<tokens::EquicorrelatedNoise> noise_;
 };
 
+// η of one cell of a map.
+double norm_of_cell(const attention::SweepCell& cell, const TokenCloud& cloud, double residual,
+                    const std::optional<attention::NormOptions>& norm, const RunContext& context) {
+  if (cell.norm) return cell.norm->at(cloud.norms, residual).total();
+  if (!norm) return kNoNorm.mean;
+  const double beta = cell.gamma * std::log(static_cast<double>(cloud.size()));
+  return attention::jacobian_norm(cloud, {beta, residual}, {}, *norm, context).mean;
+}
+
 // One cloud at one ρ and every γ.
-std::vector<PhaseValues> sample_row(const CloudFamily& family, double rho,
-                                    const std::vector<double>& gammas, double residual,
+std::vector<PhaseValues> sample_row(const CloudFamily& family, double rho, const PhaseMap& map,
                                     const RunContext& context) {
   const TokenCloud cloud = family.cloud(rho);
   const std::unique_ptr<GapSource> gaps = family.gaps(rho, cloud);
-  const std::vector<attention::SweepCell> cells =
-      attention::sweep(cloud, *gaps, gammas, residual, context);
+  const auto norm = norm_of_replica(map.norm, map.seed, family.replica());
+  const bool by_probes = norm && norm->method == attention::NormMethod::hutchinson;
+  const std::vector<attention::SweepCell> cells = attention::sweep(
+      cloud, *gaps, map.gamma, {map.residual, by_probes ? std::nullopt : norm}, context);
   std::vector<const CentredCloud*> outputs;
   for (const auto& cell : cells) outputs.push_back(&cell.directions);
-  const auto pairs = observables::contractions(*gaps, outputs, {1, context.stop, {}});
+  const RunContext one_thread{1, context.stop, {}};
+  const auto pairs = observables::contractions(*gaps, outputs, one_thread);
 
   const double log_n = std::log(static_cast<double>(cloud.size()));
   const std::vector<std::size_t> rows = all_rows(cloud.size());
@@ -168,7 +172,8 @@ std::vector<PhaseValues> sample_row(const CloudFamily& family, double rho,
   for (std::size_t g = 0; g < cells.size(); ++g) {
     const double beta = cells[g].gamma * log_n;
     values.push_back(phase_values(
-        pairs[g], means_of_rows(*gaps, cloud.cluster_size, beta, rows, cells[g].moments)));
+        pairs[g], means_of_rows(*gaps, cloud.cluster_size, beta, rows, cells[g].moments),
+        norm_of_cell(cells[g], cloud, map.residual, norm, one_thread)));
   }
   return values;
 }
@@ -209,8 +214,7 @@ class Tile {
     const std::size_t rhos = map_.rho.size();
     std::vector<std::vector<PhaseValues>> values(families.size() * rhos);
     parallel_for(values.size(), context, [&](std::size_t item) {
-      values[item] = sample_row(*families[item / rhos], map_.rho[item % rhos], map_.gamma,
-                                map_.residual, quiet);
+      values[item] = sample_row(*families[item / rhos], map_.rho[item % rhos], map_, quiet);
     });
     for (std::size_t item = 0; item < values.size(); ++item) {
       for (std::size_t g = 0; g < map_.gamma.size(); ++g) {
@@ -258,9 +262,16 @@ Frame phase_point(const PhasePoint& parameters, const RunContext& context) {
   p.cloud = tokens::resolved(p.cloud);
   check(p.replication);
   check_residual(p.residual);
-  if (!(p.inverse_temperature >= 0.0) || !std::isfinite(p.inverse_temperature)) {
+  check_inverse_temperature(p.inverse_temperature);
+  if (p.norm) attention::check(*p.norm);
+  if (!p.mask.hides_nothing() && tokens::has_clusters(p.cloud)) {
     throw Error(Code::bad_value,
-                fmt::format("beta: {} is not a finite number >= 0", p.inverse_temperature));
+                fmt::format("mask: {} hides parts of clusters, so that tokens '{}' have no cluster "
+                            "mass; use mask none",
+                            p.mask.name(), p.cloud.law));
+  }
+  if (p.rows > 0 && p.norm && p.norm->method == attention::NormMethod::hutchinson) {
+    throw Error(Code::bad_value, "eta: hutchinson needs all rows; use auto, or rows 0");
   }
   if (p.rows == 1 || p.rows == 2 || p.rows > p.cloud.n) {
     throw Error(Code::bad_value,
@@ -271,21 +282,28 @@ Frame phase_point(const PhasePoint& parameters, const RunContext& context) {
   const bool exact = tokens::is_deterministic(p.cloud) && !sampled;
   PhaseMeans means;
   RunningMoments row_errors;
+  RunningMoments norm_errors;
   replicate(
       p.replication, exact,
       [&](Range replicas) {
         for (const PointSample& sample : sample_points(p, replicas, context)) {
           means.add(sample.values);
           row_errors.add(sample.row_sampling_error);
+          norm_errors.add(sample.norm_sampling_error);
         }
       },
       [&] { return means.estimate(0, false).standard_error; });
 
   Frame frame("phase_point");
   for (std::size_t k = 0; k < kPhaseObservables.size(); ++k) {
+    if (k == kJacobianNorm && !p.norm) continue;
     frame.add_variable(kPhaseObservables[k]).cells[0] = means.estimate(k, exact);
   }
   if (sampled) frame.add_variable("row_sampling_error").cells[0] = row_errors.estimate();
+  if (p.norm && norm_errors.mean() > 0.0) {
+    frame.add_variable("norm_sampling_error").cells[0] = norm_errors.estimate();
+    if (exact) frame.variable("jacobian_norm").cells[0].standard_error = norm_errors.mean();
+  }
   return frame;
 }
 
@@ -306,6 +324,7 @@ PhaseMap resolved(PhaseMap map) {
   if (map.gamma.empty()) map.gamma = default_gammas();
   check(map.replication);
   check_residual(map.residual);
+  if (map.norm) attention::check(*map.norm);
   for (const double gamma : map.gamma) {
     if (!(gamma >= 0.0) || !std::isfinite(gamma)) {
       throw Error(Code::bad_value, fmt::format("gamma: {} is not a finite number >= 0", gamma));
@@ -327,7 +346,10 @@ Frame phase_map(const PhaseMap& parameters, const RunContext& context) {
   frame.add_dimension("d", as_doubles(map.d));
   frame.add_dimension("rho", map.rho);
   frame.add_dimension("gamma", map.gamma);
-  for (const char* name : kPhaseObservables) frame.add_variable(name, {"n", "d", "rho", "gamma"});
+  const std::size_t observables = map.norm ? kPhaseObservables.size() : kJacobianNorm;
+  for (std::size_t k = 0; k < observables; ++k) {
+    frame.add_variable(kPhaseObservables[k], {"n", "d", "rho", "gamma"});
+  }
 
   const std::size_t tiles = map.n.size() * map.d.size();
   for (std::size_t t = 0; t < tiles; ++t) {
@@ -335,7 +357,7 @@ Frame phase_map(const PhaseMap& parameters, const RunContext& context) {
     const std::size_t d = t % map.d.size();
     Tile tile(map, map.n[n], map.d[d]);
     tile.run(part_of(context, {t, t + 1}, tiles));
-    for (std::size_t k = 0; k < kPhaseObservables.size(); ++k) {
+    for (std::size_t k = 0; k < observables; ++k) {
       Variable& variable = frame.variable(kPhaseObservables[k]);
       for (std::size_t r = 0; r < map.rho.size(); ++r) {
         for (std::size_t g = 0; g < map.gamma.size(); ++g) {

@@ -8,32 +8,33 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "dewpoint/attention/jacobian_norm.hpp"
+#include "dewpoint/attention/mask.hpp"
 #include "dewpoint/core/frame.hpp"
 #include "dewpoint/core/run_context.hpp"
+#include "dewpoint/experiments/replication.hpp"
 #include "dewpoint/tokens/cloud.hpp"
 
 namespace dewpoint::experiments {
-
-/// How many clouds: a fixed number, or as many as a target asks for.
-struct Replication {
-  std::size_t replicas = 1;   // clouds; with a target: the fewest (at least 8)
-  double target_error = 0.0;  // double the clouds until the error of λ is this small; 0: no target
-  std::size_t most = 4096;    // never more clouds than this
-};
 
 struct PhasePoint {
   tokens::CloudParameters cloud;
   double inverse_temperature = 1.0;  // β
   double residual = 0.0;             // α
   std::size_t rows = 0;              // queries sampled per cloud; 0: all
+  attention::Mask mask;
+  std::optional<attention::NormOptions> norm = attention::NormOptions{};  // empty: no Jacobian norm
   Replication replication;
   std::uint64_t seed = 1;
 };
 
 /// A 0-d Frame "phase_point" with the observables of phase_cell.hpp. With sampled rows also
-/// "row_sampling_error": the part of λ's error per cloud that is due to the sampling of rows.
+/// "row_sampling_error": the part of λ's error per cloud that is due to the sampling of rows. Where
+/// the Jacobian norm was sampled, "norm_sampling_error": the same for η, probes included. Seed and
+/// replica of the probes are those of the clouds.
 [[nodiscard]] Frame phase_point(const PhasePoint& parameters, const RunContext& context = {});
 
 struct PhaseMap {
@@ -43,6 +44,7 @@ struct PhaseMap {
   std::vector<double> rho;            // empty: 0, 0.05, ..., 0.95
   std::vector<double> gamma;          // empty: 0.25, 0.5, ..., 8
   double residual = 0.0;
+  std::optional<attention::NormOptions> norm = attention::NormOptions{};  // empty: no Jacobian norm
   Replication replication;  // per (n, d), the worst cell decides
   std::uint64_t seed = 1;
 };

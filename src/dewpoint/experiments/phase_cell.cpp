@@ -2,11 +2,19 @@
 
 namespace dewpoint::experiments {
 
-PhaseValues phase_values(const observables::Contraction& pairs, const observables::RowMeans& rows) {
-  return {pairs.contraction,         pairs.smallest_cosine, pairs.mean_cosine,
-          pairs.largest_cosine,      rows.entropy.mean(),   rows.largest_weight.mean(),
-          rows.participation.mean(), rows.self_mass.mean(), rows.cluster_mass.mean(),
-          rows.rest_mass.mean()};
+PhaseValues phase_values(const observables::Contraction& pairs, const observables::RowMeans& rows,
+                         double norm) {
+  return {pairs.contraction,
+          pairs.smallest_cosine,
+          pairs.mean_cosine,
+          pairs.largest_cosine,
+          rows.entropy.mean(),
+          rows.largest_weight.mean(),
+          rows.participation.mean(),
+          rows.self_mass.mean(),
+          rows.cluster_mass.mean(),
+          rows.rest_mass.mean(),
+          norm};
 }
 
 void PhaseMeans::add(const PhaseValues& values) {

@@ -16,15 +16,19 @@
 namespace dewpoint::experiments {
 
 /// Names of the observables of a cell, in storage order (docs/guide/phase.md).
-inline constexpr std::array<const char*, 10> kPhaseObservables = {
-    "contraction",    "smallest_cosine", "mean_cosine", "largest_cosine", "entropy",
-    "largest_weight", "participation",   "self_mass",   "cluster_mass",   "rest_mass"};
+inline constexpr std::array<const char*, 11> kPhaseObservables = {
+    "contraction",  "smallest_cosine", "mean_cosine",   "largest_cosine",
+    "entropy",      "largest_weight",  "participation", "self_mass",
+    "cluster_mass", "rest_mass",       "jacobian_norm"};
+/// The last of them, which may not be asked for: frames then have no variable of this name.
+inline constexpr std::size_t kJacobianNorm = kPhaseObservables.size() - 1;
 
 /// One value per observable.
 using PhaseValues = std::array<double, kPhaseObservables.size()>;
 
+/// `norm`: η, or NaN where it was not asked for.
 [[nodiscard]] PhaseValues phase_values(const observables::Contraction& pairs,
-                                       const observables::RowMeans& rows);
+                                       const observables::RowMeans& rows, double norm);
 
 /// Means over replicas, added in replica order.
 class PhaseMeans {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstddef>
 
+#include "dewpoint/core/error.hpp"
+
 namespace dewpoint::report {
 namespace {
 
@@ -12,6 +14,10 @@ namespace {
 constexpr std::array<Colour, 18> kViridis = {
     0x440154, 0x481769, 0x472a7a, 0x433d84, 0x3d4e8a, 0x355e8d, 0x2e6d8e, 0x297b8e, 0x23898e,
     0x1f978b, 0x21a585, 0x2eb37c, 0x46c06f, 0x65cb5e, 0x89d548, 0xb0dd2f, 0xd8e219, 0xfde725};
+
+constexpr std::array<Colour, 7> kOkabeIto = {0x000000, 0x0072b2, 0xd55e00, 0x009e73,
+                                             0xcc79a7, 0xe69f00, 0x56b4e9};
+constexpr double kLightestOnPaper = 0.8;  // place on viridis
 
 Colour mixed_channel(Colour a, Colour b, double share, int shift) {
   const auto from = static_cast<double>((a >> shift) & 0xffU);
@@ -30,6 +36,14 @@ Colour viridis(double t) {
   const Colour b = kViridis[below + 1];
   return mixed_channel(a, b, share, 16) | mixed_channel(a, b, share, 8) |
          mixed_channel(a, b, share, 0);
+}
+
+Colour kind_colour(std::size_t index) { return kOkabeIto[index % kOkabeIto.size()]; }
+
+Colour degree_colour(std::size_t index, std::size_t count) {
+  DEWPOINT_EXPECTS(index < count);
+  if (count == 1) return viridis(0.0);
+  return viridis(kLightestOnPaper * static_cast<double>(index) / static_cast<double>(count - 1));
 }
 
 }  // namespace dewpoint::report

@@ -3,9 +3,13 @@
 // Viridis [Smith, van der Walt 2015]: lightness grows evenly, so that the map reads the same in
 // grey and to the colour-blind. Written out because gnuplot 5.4 has none of its own.
 //
+// Curves that differ in kind have colours of Okabe and Ito [Color Universal Design, 2008], which
+// the colour-blind can tell apart; curves that differ in degree have colours of viridis.
+//
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace dewpoint::report {
@@ -22,5 +26,21 @@ inline constexpr Colour kUnknownColour = 0xe4e4e4;
 ///   Properties  (1) viridis(0) = 0x440154 and viridis(1) = 0xfde725, its published ends.
 ///               (2) luma grows with t.
 [[nodiscard]] Colour viridis(double t);
+
+/// The colour of the curve of kind `index`: black, blue, vermillion, bluish green, reddish purple,
+/// orange, sky blue of Okabe and Ito, and from the start again. Their yellow is left out: it does
+/// not show on paper.
+///
+///   Properties  (1) seven colours, all different.
+///               (2) the first is black, so that a single curve needs no colour.
+[[nodiscard]] Colour kind_colour(std::size_t index);
+
+/// The colour of the curve of degree `index` among `count`, dark to light: viridis from its start
+/// up to where it still shows on paper.
+///
+///   Domain      index < count.
+///   Properties  (1) luma grows with the index, by the same part of viridis each time.
+///               (2) luma stays below 3/4 of white's.
+[[nodiscard]] Colour degree_colour(std::size_t index, std::size_t count);
 
 }  // namespace dewpoint::report

@@ -1,8 +1,10 @@
-// The phase diagram of a study: contraction λ over token overlap ρ and scaling γ.
+// The phase diagram of a study: contraction λ or Jacobian norm η over token overlap ρ and scaling
+// γ.
 //
 // A study of `phase map` holds
 //
-//     frame "phase_map"       variable "contraction" over n, d, rho, gamma (in this order)
+//     frame "phase_map"       variables "contraction" and, where it was asked for, "jacobian_norm"
+//                             over n, d, rho, gamma (in this order)
 //     frame "critical_lines"  variables "simplex_gamma", where γ (1 − ρ) = 1, and
 //                             "finite_dimension_gamma", over n, d, rho (in this order)
 //
@@ -16,10 +18,13 @@
 
 namespace dewpoint::report {
 
+enum class PhaseQuantity { contraction, jacobian_norm };
+
 /// One panel per (n, d), titled "n = 512, d = 64", n slowest; the simplex line dashed, the line at
 /// finite dimension solid where it exists (NaN where it does not). Critical lines are matched by
 /// the values of n and d; a pair without lines, or a study without the frame, has no curves.
 /// Throws Error{bad_value} when the study does not hold a map of this form.
-[[nodiscard]] HeatmapFigure heatmap_of_phase_map(const store::StudyRecord& study);
+[[nodiscard]] HeatmapFigure heatmap_of_phase_map(
+    const store::StudyRecord& study, PhaseQuantity quantity = PhaseQuantity::contraction);
 
 }  // namespace dewpoint::report

@@ -5,6 +5,7 @@
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/theory/log_space.hpp"
+#include "dewpoint/theory/simplex_gradient.hpp"
 
 namespace dewpoint::theory {
 
@@ -58,6 +59,13 @@ std::vector<SimplexState> simplex_trajectory(const SimplexState& start, const Si
   std::vector<SimplexState> states{start};
   for (int layer = 0; layer < layers; ++layer) states.push_back(simplex_step(states.back(), stack));
   return states;
+}
+
+// Where ρ as a double forgets 1 − ρ: the β that has the same B at the largest ρ below 1.
+double simplex_gradient(const SimplexState& state, const SimplexStack& stack, double dimension) {
+  const double rho = std::min(state.correlation(), 1.0 - std::numeric_limits<double>::epsilon());
+  const double beta = stack.inverse_temperature * (state.decorrelation() / (1.0 - rho));
+  return simplex_gradient(stack.log_n, beta, rho, {dimension, state.squared_norm, stack.residual});
 }
 
 std::optional<long long> collapse_depth(const SimplexState& start, const SimplexStack& stack,

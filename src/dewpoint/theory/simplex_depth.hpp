@@ -83,6 +83,17 @@ inline constexpr double kCollapseOrder = 3.0;
 [[nodiscard]] std::vector<SimplexState> simplex_trajectory(const SimplexState& start,
                                                            const SimplexStack& stack, int layers);
 
+/// η of the layer that follows (simplex_gradient.hpp), however close to collapse: near ρ = 1 it is
+/// a function of B = β(1 − ρ), which the state knows to full accuracy.
+///
+///   Domain      as simplex_step, d ≥ 1.
+///   Accuracy    as simplex_gradient.
+///   Properties  (1) is simplex_gradient while 1 − ρ is far above rounding.
+///               (2) 1 − ρ → 0, α = 0: η → (1 − 1/d)/(n q), uniform weights.
+///   Reference   as simplex_gradient.
+[[nodiscard]] double simplex_gradient(const SimplexState& state, const SimplexStack& stack,
+                                      double dimension);
+
 /// How many layers it takes until ρ exceeds a threshold: 0 when it does at the start, nothing when
 /// it does not within `most_layers`.
 ///

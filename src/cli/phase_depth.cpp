@@ -1,0 +1,242 @@
+// dewpoint phase depth.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/console.hpp"
+#include "cli/depth_study.hpp"
+#include "cli/frame_json.hpp"
+#include "cli/grid.hpp"
+#include "cli/phase_options.hpp"
+#include "cli/phase_study.hpp"
+#include "dewpoint/core/build_info.hpp"
+#include "dewpoint/core/error.hpp"
+#include "dewpoint/report/depth.hpp"
+
+namespace dewpoint::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct DepthOptions {
+  CommonOptions common;
+  CloudOptions cloud;
+  NormCliOptions norm;
+  double n = 256.0;
+  double d = 0.0;
+  std::string gamma = "1.6,2,2.4";
+  std::size_t layers = 12;
+  std::string mask = "none";
+  bool rescale = false;
+  bool exact = false;
+  std::size_t singular_values = 0;
+  std::size_t probes = 32;
+  std::string output;
+};
+
+// A number that may be written as 1e4 but must be whole.
+std::size_t whole(const char* field, double value) {
+  if (!(value >= 0.0) || value > 0x1p53 || value != std::floor(value)) {
+    throw Error(Code::bad_value,
+                fmt::format("{}: {} is not a whole number; only --exact takes lengths beyond 2^53",
+                            field, value));
+  }
+  return static_cast<std::size_t>(value);
+}
+
+experiments::PhaseDepth measured_parameters(DepthOptions& o) {
+  o.cloud.resolve();
+  experiments::PhaseDepth p;
+  p.cloud = o.cloud.cloud;
+  p.cloud.n = whole("n", o.n);
+  p.cloud.d = whole("d", o.d);
+  p.gamma = parse_grid("gamma", o.gamma);
+  p.layers = o.layers;
+  p.rescaled = o.rescale;
+  p.residual = o.cloud.residual;
+  p.mask = attention::parse_mask(o.mask);
+  p.norm = o.norm.resolved();
+  if (o.singular_values > 0) p.end_to_end = experiments::EndToEnd{o.singular_values, o.probes};
+  p.replication = o.cloud.replication;
+  p.seed = o.common.seed;
+  return experiments::resolved(p);
+}
+
+ExactDepth exact_parameters(const DepthOptions& o) {
+  if (o.rescale || o.mask != "none" || o.singular_values > 0) {
+    throw Error(Code::bad_value,
+                "exact: the recursions know neither --rescale, --mask nor --singular-values");
+  }
+  ExactDepth p;
+  const bool unnamed = o.cloud.cloud.law == tokens::CloudParameters{}.law;
+  p.law = unnamed ? "simplex" : o.cloud.cloud.law;
+  p.n = o.n;
+  p.d = o.d == 0.0 ? o.n : o.d;
+  p.rho = o.cloud.cloud.rho;
+  p.rho_inner = o.cloud.cloud.rho_inner;
+  p.cluster_size = o.cloud.cluster_size;
+  p.gamma = parse_grid("gamma", o.gamma);
+  p.residual = o.cloud.residual;
+  p.layers = o.layers;
+  return p;
+}
+
+struct Column {
+  const char* variable;
+  const char* title;
+  const char* format;  // of one number
+};
+constexpr Column kColumns[] = {
+    {"log10_gap", "log10 gap", "{:.3f}"},   {"log10_inner_gap", "inner", "{:.3f}"},
+    {"mean_cosine", "mean cos", "{:.6f}"},  {"effective_rank", "eff. rank", "{:.3f}"},
+    {"contraction", "λ", "{:.4g}"},         {"jacobian_norm", "η", "{:.4g}"},
+    {"end_to_end_norm", "η all", "{:.3g}"}, {"singular_value", "σ₁ all", "{:.3g}"},
+    {"inverse_temperature", "β", "{:.4g}"}};
+
+// The first of its cells at (gamma, layer): a variable with ranks shows its largest.
+const Estimate& cell_at(const Frame& frame, const Variable& variable, std::size_t row) {
+  const std::size_t rows =
+      frame.dimension("gamma").coordinates.size() * frame.dimension("layer").coordinates.size();
+  return variable.cells[row * (variable.cells.size() / rows)];
+}
+
+void print_table(const Frame& frame) {
+  const auto& gammas = frame.dimension("gamma").coordinates;
+  const auto& layers = frame.dimension("layer").coordinates;
+  for (std::size_t g = 0; g < gammas.size(); ++g) {
+    fmt::print("\ngamma = {}\n  layer", gammas[g]);
+    for (const Column& column : kColumns) {
+      if (frame.find_variable(column.variable)) fmt::print(" {:>11}", column.title);
+    }
+    fmt::print("\n");
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+      fmt::print("  {:>5}", layers[l]);
+      for (const Column& column : kColumns) {
+        const Variable* variable = frame.find_variable(column.variable);
+        if (variable == nullptr) continue;
+        const double mean = cell_at(frame, *variable, g * layers.size() + l).mean;
+        fmt::print(" {:>11}",
+                   std::isnan(mean) ? "" : fmt::format(fmt::runtime(column.format), mean));
+      }
+      fmt::print("\n");
+    }
+  }
+  fmt::print(
+      "\nlog10 gap: of the mean of 1 - cos over pairs. λ, η, β: of the layer that made the row.\n");
+}
+
+void warn_of_unresolved(const Frame& frame) {
+  for (const Estimate& cell : frame.variable("unresolved_pairs").cells) {
+    if (!(cell.mean > 0.0)) continue;
+    fmt::print(
+        "Some pairs came so close within a wide cloud that λ leaves them out: see "
+        "unresolved_pairs in --json.\n");
+    return;
+  }
+}
+
+std::vector<std::string> save(const store::StudyRecord& study, const std::string& output) {
+  store::write_study(output, study);
+  const std::filesystem::path stem = std::filesystem::path(output).replace_extension();
+  try {
+    report::draw(report::figure_of_depth(study), stem);
+  } catch (const Error& error) {
+    if (error.code() != Code::missing_tool) throw;
+    fmt::print(stderr, "dewpoint: no figure: {}\n", error.what());
+    return {output};
+  }
+  return {output, stem.string() + ".svg", stem.string() + ".png"};
+}
+
+int run_exact(const DepthOptions& o) {
+  const ExactDepth p = exact_parameters(o);
+  const Frame frame = exact_depth(p);
+  if (o.common.json) {
+    const Json out = {{"experiment", "phase depth"},
+                      {"version", version()},
+                      {"exact", true},
+                      {"tokens", p.law},
+                      {"n", p.n},
+                      {"result", to_json(frame)}};
+    fmt::print("{}\n", out.dump());
+    return 0;
+  }
+  fmt::print("Exact recursion: {} of {:.6g} tokens, d = {:.6g}, rho = {}, alpha = {}\n", p.law, p.n,
+             p.d, p.rho, p.residual);
+  print_table(frame);
+  return 0;
+}
+
+int run_measured(DepthOptions& o, const std::string& command) {
+  const experiments::PhaseDepth p = measured_parameters(o);
+  if (!o.output.empty()) require_writable(o.output);
+  const store::StudyRecord study = depth_study(p, o.common.threads, command);
+  const std::vector<std::string> files =
+      o.output.empty() ? std::vector<std::string>{} : save(study, o.output);
+  if (o.common.json) {
+    Json frames = Json::object();
+    for (const Frame& frame : study.frames) frames[frame.name()] = to_json(frame);
+    const Json out = {{"experiment", "phase depth"},
+                      {"version", version()},
+                      {"seed", p.seed},
+                      {"files", files},
+                      {"frames", frames}};
+    fmt::print("{}\n", out.dump());
+    return 0;
+  }
+  const Frame& frame = study.frames[0];
+  fmt::print("{} tokens, n = {}, d = {}, rho = {}; alpha = {}, mask {}; {} replica(s), seed {}\n",
+             p.cloud.law, p.cloud.n, p.cloud.d, p.cloud.rho, p.residual, p.mask.name(),
+             frame.variable("log10_gap").cells[0].samples, p.seed);
+  print_table(frame);
+  warn_of_unresolved(frame);
+  for (const std::string& file : files) fmt::print("wrote  {}\n", file);
+  return 0;
+}
+
+}  // namespace
+
+void add_phase_depth(Program& program, CLI::App& phase) {
+  CLI::App* verb = phase.add_subcommand(
+      "depth", "Many layers: when tokens collapse, and what is left of a gradient");
+  const auto o = std::make_shared<DepthOptions>();
+  verb->add_option("--n", o->n, "Tokens; with --exact up to 1e300")->capture_default_str();
+  verb->add_option("--d", o->d, "Dimension; 0: 64, or the least an exact law needs")
+      ->capture_default_str();
+  verb->add_option("--rho", o->cloud.cloud.rho, "Correlation of two tokens")->capture_default_str();
+  verb->add_option("--gamma", o->gamma, "beta = gamma log n: a list, or first:last:count")
+      ->capture_default_str();
+  verb->add_option("--layers", o->layers, "Layers")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  verb->add_flag("--rescale", o->rescale,
+                 "Before each layer, raise beta so that beta (1 - mean cosine) stays");
+  verb->add_option("--mask", o->mask, "Keys a query sees: none (all), causal, window:W")
+      ->capture_default_str();
+  verb->add_option("--singular-values", o->singular_values,
+                   "Of the end-to-end Jacobian: its norm and so many of the largest")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  verb->add_option("--probes", o->probes, "Random probes for the norm of the end-to-end Jacobian")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  verb->add_flag("--exact", o->exact,
+                 "No tokens: the exact recursion of a simplex or of two levels, n up to 1e300");
+  verb->add_option("-o,--output", o->output, "Study file; the figure gets its name");
+  o->norm.add_to(*verb);
+  o->cloud.add_to(*verb);
+  add_common(*verb, o->common);
+  add_example(*verb, "dewpoint phase depth --n 256 --d 64 --rho 0.5 --gamma 1.6,2,2.4 --layers 8");
+  verb->callback([&program, o] {
+    program.action = [&program, o] {
+      return o->exact ? run_exact(*o) : run_measured(*o, program.command_line);
+    };
+  });
+}
+
+}  // namespace dewpoint::cli

@@ -1,0 +1,113 @@
+// dewpoint phase map.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/console.hpp"
+#include "cli/frame_json.hpp"
+#include "cli/grid.hpp"
+#include "cli/phase_options.hpp"
+#include "cli/phase_study.hpp"
+#include "dewpoint/core/build_info.hpp"
+#include "dewpoint/core/error.hpp"
+
+namespace dewpoint::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct MapOptions {
+  CommonOptions common;
+  CloudOptions cloud;
+  NormCliOptions norm;
+  std::string n = "512";
+  std::string d = "64";
+  std::string rho = "0:0.95:20";
+  std::string gamma = "0.25:8:32";
+  std::string output = "phase-map.study";
+  bool no_figure = false;
+};
+
+experiments::PhaseMap map_parameters(MapOptions& o) {
+  o.cloud.resolve();
+  experiments::PhaseMap map;
+  map.cloud = o.cloud.cloud;
+  map.n = parse_counts("n", o.n);
+  map.d = parse_counts("d", o.d);
+  map.rho = parse_grid("rho", o.rho);
+  map.gamma = parse_grid("gamma", o.gamma);
+  map.residual = o.cloud.residual;
+  map.norm = o.norm.resolved();
+  map.replication = o.cloud.replication;
+  map.seed = o.common.seed;
+  return experiments::resolved(map);
+}
+
+// Draws the figure if it can; a missing gnuplot is said, not fatal: the study is complete.
+std::vector<std::string> draw_if_possible(const store::StudyRecord& study,
+                                          const std::filesystem::path& output) {
+  const std::filesystem::path stem = std::filesystem::path(output).replace_extension();
+  try {
+    draw_phase_map(study, stem);
+  } catch (const Error& error) {
+    if (error.code() != Code::missing_tool) throw;
+    fmt::print(stderr, "dewpoint: no figure: {}\n", error.what());
+    return {};
+  }
+  return {stem.string() + ".svg", stem.string() + ".png"};
+}
+
+int run_map(MapOptions& o, const std::string& command) {
+  const experiments::PhaseMap map = map_parameters(o);
+  require_writable(o.output);
+  const store::StudyRecord study = phase_map_study(map, o.common.threads, command);
+  store::write_study(o.output, study);
+  const std::vector<std::string> figures =
+      o.no_figure ? std::vector<std::string>{} : draw_if_possible(study, o.output);
+  if (o.common.json) {
+    const Json out = {{"experiment", "phase map"},
+                      {"version", version()},
+                      {"seed", map.seed},
+                      {"study", o.output},
+                      {"figures", figures},
+                      {"result", to_json(study.frames[0])},
+                      {"theory", to_json(study.frames[1])}};
+    fmt::print("{}\n", out.dump());
+    return 0;
+  }
+  fmt::print("{} cells, {} replica(s) each\nstudy   {}\n",
+             study.frames[0].variable("contraction").cells.size(),
+             study.frames[0].variable("contraction").cells[0].samples, o.output);
+  for (const std::string& figure : figures) fmt::print("figure  {}\n", figure);
+  return 0;
+}
+
+}  // namespace
+
+void add_phase_map(Program& program, CLI::App& phase) {
+  CLI::App* verb =
+      phase.add_subcommand("map", "The phase diagram over rho and gamma: a study and a figure");
+  const auto o = std::make_shared<MapOptions>();
+  verb->add_option("--n", o->n, "Tokens, a list: 512,1024")->capture_default_str();
+  verb->add_option("--d", o->d, "Dimensions, a list; 0: the law's own")->capture_default_str();
+  verb->add_option("--rho", o->rho, "Correlations: a list, or first:last:count")
+      ->capture_default_str();
+  verb->add_option("--gamma", o->gamma,
+                   "beta = gamma log n: a list, or first:last:count; multiples of 1/4 are fastest")
+      ->capture_default_str();
+  verb->add_option("-o,--output", o->output, "Study file; the figure gets its name")
+      ->capture_default_str();
+  verb->add_flag("--no-figure", o->no_figure, "Write the study only");
+  o->norm.add_to(*verb);
+  o->cloud.add_to(*verb);
+  add_common(*verb, o->common);
+  add_example(*verb, "dewpoint phase map --n 512 --d 8,64 --replicas 2 -o map.study");
+  verb->callback([&program, o] {
+    program.action = [&program, o] { return run_map(*o, program.command_line); };
+  });
+}
+
+}  // namespace dewpoint::cli

@@ -1,0 +1,203 @@
+// dewpoint phase point.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/console.hpp"
+#include "cli/frame_json.hpp"
+#include "cli/phase_options.hpp"
+#include "dewpoint/core/build_info.hpp"
+#include "dewpoint/core/error.hpp"
+#include "dewpoint/scaling/law.hpp"
+#include "dewpoint/theory/critical_line.hpp"
+#include "dewpoint/theory/simplex.hpp"
+#include "dewpoint/theory/simplex_gradient.hpp"
+
+namespace dewpoint::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct PointOptions {
+  CommonOptions common;
+  CloudOptions cloud;
+  NormCliOptions norm;
+  std::string mask = "none";
+  std::size_t rows = 0;
+  double gamma = 1.0;
+  double beta = 0.0;
+  scaling::Law law;
+  bool has_beta = false;
+  bool has_law = false;
+};
+
+double inverse_temperature(const PointOptions& o, const tokens::CloudParameters& cloud) {
+  if (o.has_beta) return o.beta;
+  if (o.has_law) return scaling::inverse_temperature(o.law, cloud.n, cloud.d);
+  if (!(o.gamma >= 0.0) || !std::isfinite(o.gamma)) {
+    throw Error(Code::bad_value, fmt::format("gamma: {} is not a finite number >= 0", o.gamma));
+  }
+  return o.gamma * std::log(static_cast<double>(cloud.n));
+}
+
+// What the theory of the exact simplex says at the same place; null for laws that are no simplex.
+Json point_theory(const experiments::PhasePoint& p) {
+  if (p.cloud.law != "equicorrelated" && p.cloud.law != "simplex") return nullptr;
+  if (!p.mask.hides_nothing()) return nullptr;
+  const double log_n = std::log(static_cast<double>(p.cloud.n));
+  const double gamma = p.inverse_temperature / log_n;
+  const double norm =
+      p.cloud.norm == tokens::Norm::gauss ? std::sqrt(static_cast<double>(p.cloud.d)) : 1.0;
+  const auto output =
+      theory::simplex_output(log_n, p.inverse_temperature, p.cloud.rho, p.residual * norm);
+  const double gradient =
+      theory::simplex_gradient(log_n, p.inverse_temperature, p.cloud.rho,
+                               {static_cast<double>(p.cloud.d), norm * norm, p.residual});
+  return {{"gamma", gamma},
+          {"critical_gamma", theory::critical_gamma(p.cloud.rho)},
+          {"reduced_scale", gamma * (1.0 - p.cloud.rho)},
+          {"simplex_contraction", std::exp(output.log_contraction)},
+          {"simplex_jacobian_norm", gradient}};
+}
+
+Json parameters_json(const experiments::PhasePoint& p) {
+  return {{"tokens", p.cloud.law},
+          {"n", p.cloud.n},
+          {"d", p.cloud.d},
+          {"rho", p.cloud.rho},
+          {"rho_inner", p.cloud.rho_inner},
+          {"cluster_size", p.cloud.cluster_size},
+          {"norm", tokens::name_of(p.cloud.norm)},
+          {"common", tokens::name_of(p.cloud.common)},
+          {"beta", p.inverse_temperature},
+          {"alpha", p.residual},
+          {"rows", p.rows},
+          {"mask", p.mask.name()},
+          {"eta", p.norm ? attention::name_of(p.norm->method) : "none"}};
+}
+
+struct Line {
+  const char* variable;
+  const char* text;
+};
+constexpr Line kLines[] = {
+    {"contraction", "contraction λ      gaps 1 − cos after / before; 0 collapsed, 1 unchanged"},
+    {"jacobian_norm", "Jacobian norm η    ‖J‖²/(n d): 0 gradients vanish, 1 they pass"},
+    {"mean_cosine", "mean cosine        between outputs"},
+    {"smallest_cosine", "smallest cosine"},
+    {"largest_cosine", "largest cosine"},
+    {"entropy", "entropy            of a row of weights, nats"},
+    {"participation", "participation      Σ w², 1/n diffuse, 1 condensed"},
+    {"largest_weight", "largest weight     w_max"},
+    {"self_mass", "self mass          weight of a token on itself"},
+    {"cluster_mass", "cluster mass       on the rest of its cluster"},
+    {"rest_mass", "rest mass          on all other tokens"}};
+
+void print_point(const experiments::PhasePoint& p, const Frame& frame, const Json& theory) {
+  fmt::print("{} tokens, n = {}, d = {}", p.cloud.law, p.cloud.n, p.cloud.d);
+  if (tokens::has_correlation(p.cloud)) fmt::print(", rho = {}", p.cloud.rho);
+  fmt::print("; beta = {:.6g}, alpha = {}; {} replica(s), seed {}\n", p.inverse_temperature,
+             p.residual, frame.variable("contraction").cells[0].samples, p.seed);
+  for (const Line& line : kLines) {
+    if (!tokens::has_clusters(p.cloud) && line.variable == std::string_view("cluster_mass"))
+      continue;
+    const Variable* variable = frame.find_variable(line.variable);
+    if (variable != nullptr) {
+      fmt::print("  {:<24} {}\n", to_string(variable->cells[0]), line.text);
+    }
+  }
+  if (const Variable* error = frame.find_variable("row_sampling_error")) {
+    fmt::print("{} of {} rows sampled: this alone leaves λ uncertain by {:.2g} per cloud.\n",
+               p.rows, p.cloud.n, error->cells[0].mean);
+  }
+  if (const Variable* error = frame.find_variable("norm_sampling_error")) {
+    fmt::print("η was sampled: this alone leaves it uncertain by {:.2g} per cloud.\n",
+               error->cells[0].mean);
+  }
+  if (!theory.is_null()) {
+    fmt::print(
+        "Exact simplex: λ = {:.6g}, η = {:.6g} here; critical gamma {:.4g}, this is gamma "
+        "{:.4g}.\n",
+        theory["simplex_contraction"].get<double>(), theory["simplex_jacobian_norm"].get<double>(),
+        theory["critical_gamma"].get<double>(), theory["gamma"].get<double>());
+  }
+  if (std::isnan(frame.variable("contraction").cells[0].standard_error)) {
+    fmt::print("One random cloud has no error bar: use --replicas 16.\n");
+  }
+}
+
+int run_point(PointOptions& o) {
+  o.cloud.resolve();
+  experiments::PhasePoint p;
+  p.cloud = tokens::resolved(o.cloud.cloud);
+  p.inverse_temperature = inverse_temperature(o, p.cloud);
+  p.residual = o.cloud.residual;
+  p.rows = o.rows;
+  p.mask = attention::parse_mask(o.mask);
+  p.norm = o.norm.resolved();
+  p.replication = o.cloud.replication;
+  p.seed = o.common.seed;
+
+  Frame frame;
+  {
+    ProgressLine progress("phase point");
+    frame = experiments::phase_point(p, {o.common.threads, stop_on_signals(), progress.callback()});
+  }
+  const Json theory = point_theory(p);
+  if (!o.common.json) {
+    print_point(p, frame, theory);
+    return 0;
+  }
+  Json observables = Json::object();
+  for (const Variable& v : frame.variables()) observables[v.name] = to_json(v.cells[0]);
+  const Json out = {
+      {"experiment", "phase point"},      {"version", version()}, {"seed", p.seed},
+      {"parameters", parameters_json(p)}, {"theory", theory},     {"observables", observables}};
+  fmt::print("{}\n", out.dump(2));
+  return 0;
+}
+
+}  // namespace
+
+void add_phase_point(Program& program, CLI::App& phase) {
+  CLI::App* verb = phase.add_subcommand("point", "One layer on one token cloud at one temperature");
+  const auto o = std::make_shared<PointOptions>();
+  verb->add_option("--n", o->cloud.cloud.n, "Tokens")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  verb->add_option("--d", o->cloud.cloud.d, "Dimension; 0: 64, or the least an exact law needs")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  verb->add_option("--rho", o->cloud.cloud.rho, "Correlation of two tokens")->capture_default_str();
+  auto* gamma = verb->add_option("--gamma", o->gamma, "beta = gamma log n")->capture_default_str();
+  auto* beta = verb->add_option("--beta", o->beta, "Inverse temperature itself");
+  auto* law = verb->add_option(
+      "--law", o->law.name,
+      fmt::format("beta(n) by name: {}; see --strength", fmt::join(scaling::law_names(), ", ")));
+  auto* strength = verb->add_option("--strength", o->law.strength, "Factor of the named law")
+                       ->capture_default_str();
+  beta->excludes(gamma);
+  law->excludes(gamma)->excludes(beta);
+  strength->needs(law);
+  verb->add_option("--rows", o->rows, "Queries sampled per cloud, for large n; 0: all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  verb->add_option("--mask", o->mask, "Keys a query sees: none (all), causal, window:W")
+      ->capture_default_str();
+  o->norm.add_to(*verb);
+  o->cloud.add_to(*verb);
+  add_common(*verb, o->common);
+  add_example(*verb, "dewpoint phase point --n 512 --d 64 --rho 0.5 --gamma 2 --replicas 16");
+  verb->callback([&program, o, beta, law] {
+    o->has_beta = beta->count() > 0;
+    o->has_law = law->count() > 0;
+    program.action = [o] { return run_point(*o); };
+  });
+}
+
+}  // namespace dewpoint::cli

@@ -1,0 +1,38 @@
+// dewpoint predict: the theory, asked from the command line. Every answer is a formula evaluated in
+// a moment, at any length up to n = 1e300; nothing is simulated. The questions are in files of their
+// own:
+//
+//   layer      one layer on a regular simplex of tokens, exact, beside its limits
+//   bounds     what a layer must do when correlations are only known to lie in an interval
+//   phases     clustered tokens: where a row of attention puts its mass
+//   critical   where the transition is, by every model of the tokens we have
+//   depth      layer after layer until the tokens, or their clusters, have merged
+//   scaling    what becomes of longer contexts under the multipliers that models use
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "cli/predict_options.hpp"
+
+namespace dewpoint::cli {
+
+void add_predict(Program& program) {
+  CLI::App* predict = program.app.add_subcommand(
+      "predict", "The theory: what one layer, many layers or a scaling must do, at any length");
+  predict->require_subcommand(0, 1);
+  predict->callback([&program, predict] {
+    if (!predict->get_subcommands().empty()) return;
+    program.action = [predict] {
+      fmt::print("{}", predict->help("dewpoint"));
+      return 0;
+    };
+  });
+  add_predict_layer(program, *predict);
+  add_predict_bounds(program, *predict);
+  add_predict_phases(program, *predict);
+  add_predict_critical(program, *predict);
+  add_predict_depth(program, *predict);
+  add_predict_scaling(program, *predict);
+}
+
+}  // namespace dewpoint::cli

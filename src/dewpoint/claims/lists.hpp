@@ -1,0 +1,24 @@
+// The claims of each file of this module, which claim.cpp puts in order.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "dewpoint/claims/claim.hpp"
+
+namespace dewpoint::claims {
+
+// Critical attention scaling in long-context transformers (CAS).
+[[nodiscard]] std::vector<Claim> cas_layer_claims();     // Theorems 2.1, 2.3, Lemmas A.1-A.4
+[[nodiscard]] std::vector<Claim> cas_gradient_claims();  // Theorems 2.4, 2.5, Lemmas B.1-B.5
+[[nodiscard]] std::vector<Claim> cas_simplex_gradient_claims();  // Lemmas B.6-B.10
+[[nodiscard]] std::vector<Claim> cas_cluster_claims();           // Lemma C.1, Theorem C.2
+[[nodiscard]] std::vector<Claim> cas_table_claims();             // Table 1
+
+// Rows of docs/errata.md.
+[[nodiscard]] std::vector<Claim> cas_jacobian_errata();
+[[nodiscard]] std::vector<Claim> cas_layer_errata();
+[[nodiscard]] std::vector<Claim> cc_errata();
+
+}  // namespace dewpoint::claims
