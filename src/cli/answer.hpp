@@ -1,5 +1,5 @@
-// What `dewpoint predict` hands back: an object for --json and a text for people, made from the same
-// numbers.
+// What `dewpoint predict` hands back: an object for --json and a text for people, made from the
+// same numbers.
 //
 // Two shapes of text are enough for all questions. A Sheet has one quantity per line, its values in
 // named columns and half a line of meaning; a list of records is a table whose lines are alike.

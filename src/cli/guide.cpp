@@ -18,6 +18,9 @@ Try
   dewpoint reproduce --quick
       the figures of the papers, with the theory on the same axes
 
+Ask
+  dewpoint phase depth      many layers; predict: theory at any length; verify: are the papers right?
+
   dewpoint doctor           what this build and this machine have
   dewpoint VERB --help      options, and an example that works when pasted
   man dewpoint              everything, after make install

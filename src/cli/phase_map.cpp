@@ -46,18 +46,17 @@ experiments::PhaseMap map_parameters(MapOptions& o) {
   return experiments::resolved(map);
 }
 
-// Draws the figure if it can; a missing gnuplot is said, not fatal: the study is complete.
+// Draws the figures if it can; a missing gnuplot is said, not fatal: the study is complete.
 std::vector<std::string> draw_if_possible(const store::StudyRecord& study,
                                           const std::filesystem::path& output) {
   const std::filesystem::path stem = std::filesystem::path(output).replace_extension();
   try {
-    draw_phase_map(study, stem);
+    return draw_phase_map(study, stem);
   } catch (const Error& error) {
     if (error.code() != Code::missing_tool) throw;
     fmt::print(stderr, "dewpoint: no figure: {}\n", error.what());
     return {};
   }
-  return {stem.string() + ".svg", stem.string() + ".png"};
 }
 
 int run_map(MapOptions& o, const std::string& command) {
@@ -89,7 +88,7 @@ int run_map(MapOptions& o, const std::string& command) {
 
 void add_phase_map(Program& program, CLI::App& phase) {
   CLI::App* verb =
-      phase.add_subcommand("map", "The phase diagram over rho and gamma: a study and a figure");
+      phase.add_subcommand("map", "The phase diagram over rho and gamma: a study and its figures");
   const auto o = std::make_shared<MapOptions>();
   verb->add_option("--n", o->n, "Tokens, a list: 512,1024")->capture_default_str();
   verb->add_option("--d", o->d, "Dimensions, a list; 0: the law's own")->capture_default_str();
@@ -98,7 +97,7 @@ void add_phase_map(Program& program, CLI::App& phase) {
   verb->add_option("--gamma", o->gamma,
                    "beta = gamma log n: a list, or first:last:count; multiples of 1/4 are fastest")
       ->capture_default_str();
-  verb->add_option("-o,--output", o->output, "Study file; the figure gets its name")
+  verb->add_option("-o,--output", o->output, "Study file; the figures get its name")
       ->capture_default_str();
   verb->add_flag("--no-figure", o->no_figure, "Write the study only");
   o->norm.add_to(*verb);

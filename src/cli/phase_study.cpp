@@ -27,8 +27,6 @@ std::vector<double> line_rhos(const std::vector<double>& map_rhos) {
   return rhos;
 }
 
-Estimate exact(double value) { return {value, 0.0, 0}; }
-
 double finite_dimension_gamma(std::size_t n, std::size_t d, double rho) {
   const auto scale =
       theory::annealed_critical_scale(std::log(static_cast<double>(n)), static_cast<int>(d), rho);
@@ -77,6 +75,19 @@ void announce_cost(const experiments::PhaseMap& map, int threads) {
 
 }  // namespace
 
+store::StudyRecord begin_study(const std::string& experiment, std::uint64_t seed,
+                               const std::string& command) {
+  store::StudyRecord study;
+  study.experiment = experiment;
+  study.seed = seed;
+  study.version = version() + "+" + commit();
+  study.command = command;
+  study.created = utc_now();
+  return study;
+}
+
+Estimate exact_value(double value) { return {value, 0.0, 0}; }
+
 Frame critical_lines(const experiments::PhaseMap& map, const RunContext& context) {
   Frame frame("critical_lines");
   frame.add_dimension("n", {map.n.begin(), map.n.end()});
@@ -91,9 +102,9 @@ Frame critical_lines(const experiments::PhaseMap& map, const RunContext& context
     const double rho = rhos[cell % rhos.size()];
     const std::size_t d = map.d[cell / rhos.size() % map.d.size()];
     const std::size_t n = map.n[cell / rhos.size() / map.d.size()];
-    simplex[cell] = exact(theory::critical_gamma(rho));
+    simplex[cell] = exact_value(theory::critical_gamma(rho));
     const bool known = has_finite_dimension_line(map, n, d);
-    finite[cell] = exact(known ? finite_dimension_gamma(n, d, rho) : kUnknown);
+    finite[cell] = exact_value(known ? finite_dimension_gamma(n, d, rho) : kUnknown);
   });
   return frame;
 }
@@ -102,12 +113,8 @@ store::StudyRecord phase_map_study(const experiments::PhaseMap& parameters, int 
                                    const std::string& command) {
   const experiments::PhaseMap map = experiments::resolved(parameters);
   announce_cost(map, threads);
-  store::StudyRecord study;
-  study.experiment = "phase map";
+  store::StudyRecord study = begin_study("phase map", map.seed, command);
   study.parameters = parameters_of(map);
-  study.seed = map.seed;
-  study.version = version() + "+" + commit();
-  study.command = command;
   {
     ProgressLine progress("phase map");
     study.frames.push_back(
@@ -117,12 +124,21 @@ store::StudyRecord phase_map_study(const experiments::PhaseMap& parameters, int 
     ProgressLine progress("critical lines");
     study.frames.push_back(critical_lines(map, {threads, stop_on_signals(), progress.callback()}));
   }
-  study.created = utc_now();
   return study;
 }
 
-void draw_phase_map(const store::StudyRecord& study, const std::filesystem::path& stem) {
-  report::draw(report::heatmap_of_phase_map(study), stem);
+std::vector<std::string> draw_phase_map(const store::StudyRecord& study,
+                                        const std::filesystem::path& stem) {
+  std::vector<std::string> files;
+  const auto draw = [&](report::PhaseQuantity quantity, const std::string& base) {
+    report::draw(report::heatmap_of_phase_map(study, quantity), base);
+    files.insert(files.end(), {base + ".svg", base + ".png"});
+  };
+  draw(report::PhaseQuantity::contraction, stem.string());
+  if (study.frame("phase_map").find_variable("jacobian_norm") != nullptr) {
+    draw(report::PhaseQuantity::jacobian_norm, stem.string() + "-eta");
+  }
+  return files;
 }
 
 void require_writable(const std::filesystem::path& file) {

@@ -1,6 +1,6 @@
 // dewpoint predict: the theory, asked from the command line. Every answer is a formula evaluated in
-// a moment, at any length up to n = 1e300; nothing is simulated. The questions are in files of their
-// own:
+// a moment, at any length up to n = 1e300; nothing is simulated. The questions are in files of
+// their own:
 //
 //   layer      one layer on a regular simplex of tokens, exact, beside its limits
 //   bounds     what a layer must do when correlations are only known to lie in an interval

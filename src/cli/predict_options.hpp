@@ -1,8 +1,8 @@
 // What may be asked of `dewpoint predict`: options that several questions share, with the ranges
 // they are checked against, and the six questions.
 //
-// A question is a struct of options with a member add_to(CLI::App&), and a function that checks them
-// and answers. A value out of range throws Error{bad_value} with field, value and range.
+// A question is a struct of options with a member add_to(CLI::App&), and a function that checks
+// them and answers. A value out of range throws Error{bad_value} with field, value and range.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -3,9 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 
+#include "cli/cas_figures.hpp"
 #include "cli/commands.hpp"
 #include "cli/phase_study.hpp"
 #include "dewpoint/core/error.hpp"
@@ -13,46 +16,54 @@
 namespace dewpoint::cli {
 namespace {
 
+using Json = nlohmann::ordered_json;
+using std::filesystem::path;
+
 struct ReproduceOptions {
   CommonOptions common;
   bool quick = false;
   std::string output = "dewpoint-out";
 };
 
-// Figure 1 of [CAS]: contraction over ρ and γ for three dimensions. Quick: as in the paper's
-// setting, few clouds; otherwise enough of them for errors below the colour steps.
-experiments::PhaseMap figure_one(bool quick, std::uint64_t seed) {
-  experiments::PhaseMap map;
-  map.n = {512};
-  map.d = {8, 64, 512};
-  map.replication.replicas = quick ? 4 : 32;
-  map.seed = seed;
-  return map;
+path make_folder(const std::string& output) {
+  std::error_code failed;
+  std::filesystem::create_directories(output, failed);
+  if (failed) throw Error(Code::unwritable_file, fmt::format("{}: {}", output, failed.message()));
+  return std::filesystem::absolute(output);
+}
+
+path study_file(const path& folder, const CasStudy& study) {
+  return folder / (study.name + ".study");
+}
+
+// One study and its figures. The files are added to `made` and, unless `quiet`, named as soon as
+// they are there.
+void make(const CasStudy& study, const CasEffort& effort, const path& folder, bool quiet,
+          Json& made) {
+  const path file = study_file(folder, study);
+  const store::StudyRecord record = study.measure(effort);
+  store::write_study(file, record);
+  made["studies"].push_back(file.string());
+  for (const CasFigure& figure : study.figures) {
+    const std::string stem = (folder / figure.name).string();
+    figure.draw(record, figure.title, stem);
+    made["figures"].push_back(stem + ".svg");
+    made["figures"].push_back(stem + ".png");
+    if (quiet) continue;
+    fmt::print("{1}\nfigure  {0}.png\nfigure  {0}.svg\nstudy   {2}\n", stem, figure.title,
+               file.string());
+    std::fflush(stdout);
+  }
 }
 
 int run_reproduce(const ReproduceOptions& o, const std::string& command) {
-  const std::filesystem::path folder = o.output;
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) {
-    throw Error(Code::unwritable_file, fmt::format("{}: {}", o.output, failed.message()));
-  }
-  const std::filesystem::path stem = folder / "cas-figure-1";
-  const std::filesystem::path file = stem.string() + ".study";
-  require_writable(file);
-  const store::StudyRecord study =
-      phase_map_study(figure_one(o.quick, o.common.seed), o.common.threads, command);
-  store::write_study(file, study);
-  draw_phase_map(study, stem);
-  const std::string base = std::filesystem::absolute(stem).string();
-  if (o.common.json) {
-    fmt::print("{{\"figures\": [\"{0}.svg\", \"{0}.png\"], \"studies\": [\"{0}.study\"]}}\n", base);
-    return 0;
-  }
-  fmt::print(
-      "Figure 1 of 'Critical attention scaling': contraction of angles in one layer\n"
-      "figure  {0}.png\nfigure  {0}.svg\nstudy   {0}.study\n",
-      base);
+  const path folder = make_folder(o.output);
+  const std::vector<CasStudy> studies = cas_studies();
+  for (const CasStudy& study : studies) require_writable(study_file(folder, study));
+  const CasEffort effort{o.quick, o.common.seed, o.common.threads, command};
+  Json made = {{"figures", Json::array()}, {"studies", Json::array()}};
+  for (const CasStudy& study : studies) make(study, effort, folder, o.common.json, made);
+  if (o.common.json) fmt::print("{}\n", made.dump());
   return 0;
 }
 
@@ -60,9 +71,10 @@ int run_reproduce(const ReproduceOptions& o, const std::string& command) {
 
 void add_reproduce(Program& program) {
   CLI::App* verb = program.app.add_subcommand(
-      "reproduce", "The figures of the papers, measured anew (so far: Figure 1 of CAS)");
+      "reproduce",
+      "The figures of 'Critical attention scaling' and of its theorems, measured anew");
   const auto o = std::make_shared<ReproduceOptions>();
-  verb->add_flag("--quick", o->quick, "Few replicas: under a minute");
+  verb->add_flag("--quick", o->quick, "Few replicas: about a minute on two cores instead of six");
   verb->add_option("-o,--output", o->output, "Folder for studies and figures")
       ->capture_default_str();
   add_common(*verb, o->common);

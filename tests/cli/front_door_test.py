@@ -7,7 +7,9 @@ import unittest
 
 from harness import ProgramTest
 
-VERBS = [["phase", "point"], ["phase", "map"], ["reproduce"], ["doctor"], ["manual"]]
+VERBS = [["phase", "point"], ["phase", "map"], ["phase", "depth"], ["reproduce"], ["verify"],
+         ["predict", "layer"], ["predict", "bounds"], ["predict", "phases"], ["predict", "critical"],
+         ["predict", "depth"], ["predict", "scaling"], ["doctor"], ["manual"]]
 
 
 class FrontDoor(ProgramTest):
@@ -17,7 +19,7 @@ class FrontDoor(ProgramTest):
         for line in guide.split("\n"):
             words = line.split()
             if words[:1] == ["dewpoint"] and words[1] not in ("VERB",):
-                verb = [word for word in words[1:3] if word in ("phase", "point", "map", "reproduce", "doctor")]
+                verb = [word for word in words[1:3] if word in ("phase", "point", "map", "depth", "reproduce", "doctor")]
                 self.succeed(*verb, "--help")
 
     def test_every_verb_has_help_with_an_example_that_parses(self):
@@ -30,7 +32,7 @@ class FrontDoor(ProgramTest):
     def test_examples_work_when_pasted(self):
         for verb in VERBS:
             if verb == ["reproduce"]:
-                continue  # below
+                continue  # long: reproduce_test.py
             text = self.succeed(*verb, "--help")
             self.succeed(*text.split("Example:")[1].strip().split("\n")[0].split()[1:])
 
@@ -53,13 +55,13 @@ class FrontDoor(ProgramTest):
     def test_a_group_of_verbs_alone_shows_its_help(self):
         self.assertIn("point", self.succeed("phase"))
 
-    def test_reproduce_writes_figure_and_study(self):
-        # the quick size is what `make run` shows; here only that it lands where it is asked to
-        out = self.succeed("reproduce", "--quick", "-o", "out/deep")
-        for ending in ("png", "svg", "study"):
-            path = self.path("out/deep/cas-figure-1." + ending)
-            self.assertTrue(os.path.exists(path))
-            self.assertIn(os.path.realpath(path), out)
+    def test_reproduce_asks_for_its_places_before_the_work(self):
+        with open(self.path("file"), "w"):
+            pass
+        self.assertIn("file", self.refuse(1, "reproduce", "-o", "file"))
+        os.makedirs(self.path("out/cas-end-to-end.study"))  # the last of its files
+        self.assertIn("cas-end-to-end.study", self.refuse(1, "reproduce", "-o", "out"))
+        self.assertEqual(os.listdir(self.path("out")), ["cas-end-to-end.study"])
 
     def test_the_manual_page_is_well_formed(self):
         page = self.succeed("manual", "man")

@@ -125,13 +125,23 @@ print(repr(np.mean((1 - (m @ m.T)[i]) / (1 - g[i]))), file=open('expected', 'w')
 class Map(ProgramTest):
     small = ["phase", "map", "--n", "64", "--d", "4,16", "--rho", "0,0.5", "--gamma", "0.5:2:4"]
 
-    def test_writes_a_study_and_a_figure(self):
+    def test_writes_a_study_and_its_figures(self):
         out = self.succeed(*self.small, "--replicas", "3", "-o", "m.study")
-        self.assertIn("m.study", out)
+        self.assertEqual(self.files(), ["m-eta.png", "m-eta.svg", "m.png", "m.study", "m.svg"])
+        self.assertEqual(sorted(line.split()[1] for line in out.split("\n")[1:] if line), self.files())
+        for stem, quantity in [("m", "contraction"), ("m-eta", "Jacobian norm")]:
+            with open(self.path(stem + ".png"), "rb") as png, open(self.path(stem + ".svg")) as svg:
+                self.assertEqual(png.read(8), b"\x89PNG\r\n\x1a\n")
+                text = svg.read()
+                self.assertIn("d = 16", text)
+                self.assertIn(quantity, text)
+
+    def test_draws_the_jacobian_norm_only_where_it_was_measured(self):
+        out = self.succeed_json(*self.small, "--eta", "none", "-o", "m.study")
+        self.assertEqual(out["figures"], ["m.svg", "m.png"])
         self.assertEqual(self.files(), ["m.png", "m.study", "m.svg"])
-        with open(self.path("m.png"), "rb") as png, open(self.path("m.svg")) as svg:
-            self.assertEqual(png.read(8), b"\x89PNG\r\n\x1a\n")
-            self.assertIn("d = 16", svg.read())
+        out = self.succeed_json(*self.small, "-o", "m.study")
+        self.assertEqual(out["figures"], ["m.svg", "m.png", "m-eta.svg", "m-eta.png"])
 
     def test_the_study_holds_what_json_says(self):
         out = self.succeed_json(*self.small, "--replicas", "2", "-o", "m.study", "--no-figure")

@@ -1,7 +1,9 @@
 """dewpoint predict, run as a user would: printed values of the theory, and refusals."""
 
 import math
+import sys
 import unittest
+from decimal import Decimal, localcontext
 
 from harness import ProgramTest
 
@@ -192,8 +194,8 @@ class Phases(PredictTest):
 
 
 class Critical(PredictTest):
-    # n = 1024, rho = 0.5: annealed and Gaussian c*, printed with four decimals by a coarser
-    # quadrature: one unit of the last.
+    # n = 1024, rho = 0.5: annealed and Gaussian c*. The reference is printed to four decimals; our
+    # annealed value differs from it in the fifth: one unit of the fourth.
     def test_reproduces_the_printed_lines(self):
         for d, annealed, gaussian in [(32, 1.1813, 1.2226), (64, 1.0828, 1.0882), (128, 1.0396, 1.0403),
                                       (512, 1.0095, 1.0095)]:
@@ -287,6 +289,106 @@ class Depth(PredictTest):
         self.assertTrue(0 < depths[1] < depths[2])
 
 
+def logarithm(number):
+    """To 40 digits, however many the number has."""
+    with localcontext() as context:
+        context.prec = 40
+        return (+number).ln()
+
+
+def power(base, exponent):
+    with localcontext() as context:
+        context.prec = 40
+        return base**exponent
+
+
+def clustered_layer(counts, beta, alpha, q, rho_cluster, rho_rest):
+    """One softmax layer on the tokens sqrt(rho_rest) e_0 + sqrt(rho_cluster - rho_rest) e_cluster +
+    sqrt(1 - rho_cluster) e_i, coordinate by coordinate: q', rho_cluster', rho_rest'."""
+    neighbours, strangers = counts
+    members = neighbours + 1
+    odds = [Decimal(1), (-beta * (1 - rho_cluster)).exp(), (-beta * (1 - rho_rest)).exp()]
+    total = odds[0] + neighbours * odds[1] + strangers * odds[2]
+    kappa = alpha * q.sqrt()
+    a, b, c = odds[0] / total + kappa, odds[1] / total, odds[2] / total
+    home, away, away_clusters = a + neighbours * b, members * c, strangers / members
+    common = rho_rest * (1 + kappa) ** 2
+    cluster = rho_cluster - rho_rest
+    shared = cluster * (home * home + away_clusters * away * away) + common
+    own = 1 - rho_cluster
+    square = own * (a * a + neighbours * b * b + strangers * c * c) + shared
+    near = own * (2 * a * b + (neighbours - 1) * b * b + strangers * c * c) + shared
+    far = (own * (2 * a * c + 2 * neighbours * b * c + (strangers - members) * c * c)
+           + cluster * (2 * home * away + (away_clusters - 1) * away * away) + common)
+    return square, near / square, far / square
+
+
+class DepthOfClusters(PredictTest):
+    base = dict(n="1e300", tau=0.7, rho_rest=0.1, rho_cluster=0.7, gamma=1.5)
+
+    @staticmethod
+    def next_bound(bound, logarithms, beta, rest_gap):
+        """theory::two_level_step_error, and what a layer makes of an earlier error: gaps are cubed at
+        most, and a weight changes by beta times a gap, which acts on three eigenvalues and q'."""
+        step = 8 * sys.float_info.epsilon * (3 + beta + sum(abs(x) for x in logarithms))
+        return (3 + 4 * beta * rest_gap) * bound + step
+
+    def assertFollowsExplicitTokens(self, digits, layers, **options):
+        found = self.ask("depth", layers=layers, **options)
+        given = found["parameters"]
+        with localcontext() as context:
+            context.prec = digits
+            n, tau, beta, alpha, q, near, far = (
+                Decimal(given[key]) for key in ("n", "tau", "beta", "alpha", "q", "rho_cluster", "rho_rest"))
+            neighbours = power(n, tau)
+            counts = neighbours, n - 1 - neighbours
+            bound = 0.0
+            for record in found["layers"][1:]:
+                logarithms = [float(logarithm(x)) for x in (*counts, 1 - near, near - far, far)]
+                bound = self.next_bound(bound, logarithms, given["beta"], float(1 - far))
+                q, near, far = clustered_layer(counts, beta, alpha, q, near, far)
+                for value, expected in [(record["squared_norm"], q), (record["cluster_correlation"], near),
+                                        (record["rest_correlation"], far)]:
+                    self.assertRelative(value, float(expected), bound, record)
+                for value, gap in [(record["log10_cluster_decorrelation"], 1 - near),
+                                   (record["log10_rest_decorrelation"], 1 - far)]:
+                    self.assertAlmostEqual(value * math.log(10), float(logarithm(gap)), delta=bound, msg=record)
+        return found
+
+    # In the middle phase every cluster becomes a point, and the points stay apart at rho_rest/rho_cluster.
+    # 3400 digits are 1 - rho_cluster = 1e-3009 as a difference, times n = 1e300, and 90 to spare.
+    def test_clusters_collapse_below_the_range_of_doubles_each_on_its_own(self):
+        found = self.assertFollowsExplicitTokens(3400, 3, **self.base)
+        self.assertEqual(len(found["layers"]), 4)
+        for layer, printed in zip(found["layers"][1:], (-346, -1992, -6929)):
+            self.assertAlmostEqual(layer["log10_cluster_decorrelation"] * math.log(10), printed, delta=0.5)
+            self.assertAlmostEqual(layer["rest_correlation"], 1 / 7, 12)
+
+    # gamma_1 = 5/6: strangers, neighbours and the residual all count.
+    def test_follows_loose_clusters_with_a_residual(self):
+        self.assertFollowsExplicitTokens(60, 4, n="1e6", tau=0.5, rho_rest=0.2, rho_cluster=0.8, gamma=0.85,
+                                         alpha=0.3, q=2)
+
+    # One correlation is a simplex, whatever is called a cluster. Both logarithms are right to
+    # 8 epsilon (3 + log counts + beta + theirs) < 3e-13 per layer, which three layers near c = 1
+    # multiply by up to 3 + 4 beta (1 - rho) < 70 each.
+    def test_equal_correlations_are_a_simplex(self):
+        options = dict(n="1e6", gamma=2.4, alpha=0.2, layers=3)
+        simplex = self.ask("depth", rho=0.5, **options)["layers"]
+        clusters = self.ask("depth", tau=0.4, rho_rest=0.5, rho_cluster=0.5, **options)["layers"]
+        for one, two in zip(simplex, clusters):
+            for key in ("log10_cluster_decorrelation", "log10_rest_decorrelation"):
+                self.assertAlmostEqual(two[key], one["log10_decorrelation"], delta=2 * 70**2 * 3e-13)
+            self.assertAlmostEqual(two["squared_norm"], one["squared_norm"], delta=2 * 70**2 * 3e-13)
+
+    def test_prints_both_levels(self):
+        text = self.succeed("predict", "depth", "--n", "1e300", "--tau", "0.7", "--rho-rest", "0.1",
+                            "--rho-cluster", "0.7", "--gamma", "1.5", "--layers", "6")
+        for word in ("log10(1 - ρ_cluster)", "log10(1 - ρ_rest)", "-150.36", "0.142857142857"):
+            self.assertIn(word, text)
+        self.assertEqual(text.strip().split("\n")[-1].split()[0], "6")
+
+
 class Scaling(PredictTest):
     # (c, a, lambda) at n = 256, 65536, 1048576, 1e9 for a model critical at 4096, rho = 0.5, d = 64,
     # each with the digits printed.
@@ -367,6 +469,7 @@ class FrontDoor(PredictTest):
         phases = ["phases", "--n", "100", "--tau", "0.5", "--rho-rest", "0.1", "--rho-cluster", "0.5"]
         critical = ["critical", "--n", "100", "--d", "8", "--rho", "0.5"]
         depth = ["depth", "--n", "100", "--rho", "0.5", "--gamma", "2"]
+        clusters = ["depth", *phases[1:], "--gamma", "2"]
         scaling = ["scaling"]
 
         def changed(base, option, value):
@@ -406,6 +509,15 @@ class FrontDoor(PredictTest):
             (depth, "--threshold", "1", ["threshold: 1", "[0, 1)"]),
             (depth, "--gamma", "0", ["beta: 0", "above 0"]),
             (depth, "--alpha", "1e50", ["layers: 12", "[1, 2]"]),  # the norm would overflow
+            (depth, "--tau", "0.5", ["--rho", "excludes", "--tau"]),
+            (clusters, "--rho", "0.5", ["--rho", "excludes", "--tau"]),
+            (clusters, "--d", "64", ["--d", "excludes", "--tau"]),
+            (clusters, "--threshold", "0.5", ["--threshold", "excludes", "--tau"]),
+            (clusters, "--tau", "1.5", ["tau: 1.5", "[0, 1]"]),
+            (clusters, "--tau", "0.9999", ["tau: 0.9999", "n = 100"]),
+            (clusters, "--rho-cluster", "0.05", ["rho-cluster: 0.05", "rho-rest = 0.1"]),
+            (clusters, "--layers", "0", ["layers: 0", "[1, 100000]"]),
+            (clusters, "--gamma", "0", ["beta: 0", "above 0"]),
             (scaling, "--n0", "1", ["n0: 1", "[2, 1e300]"]),
             (scaling, "--n", "1,2", ["n: 1", "[2, 1e300]"]),
             (scaling, "--d", "1", ["d: 1", "[2, 1e9]"]),
@@ -419,6 +531,9 @@ class FrontDoor(PredictTest):
     def test_what_is_missing_is_named(self):
         self.assertIn("--n", self.refuse(2, "predict", "layer", "--rho", "0.5", "--gamma", "2"))
         self.assertIn("--gamma or --beta", self.refuse(2, "predict", "layer", "--n", "9", "--rho", "0.5"))
+        depth = ["depth", "--n", "9", "--gamma", "2"]
+        self.assertIn("--rho, or --tau", self.refuse(2, "predict", *depth))
+        self.assertIn("--rho-rest", self.refuse(2, "predict", *depth, "--tau", "0.5"))
         self.assertIn("future", self.refuse(2, "predict", "future"))
 
 

@@ -13,6 +13,7 @@
 
 #include "dewpoint/attention/layer.hpp"
 #include "dewpoint/attention/reference.hpp"
+#include "dewpoint/attention/rowwise_layer.hpp"
 #include "dewpoint/attention/sweep.hpp"
 #include "dewpoint/observables/contraction.hpp"
 #include "dewpoint/theory/simplex.hpp"
@@ -63,6 +64,14 @@ Outcome run_on_rows(const TokenCloud& tokens, const attention::Layer& layer) {
   return {pairs.contraction, result.moments};
 }
 
+Outcome run_rowwise(const TokenCloud& tokens, const attention::Layer& layer) {
+  const auto result =
+      attention::rowwise_layer(tokens, layer, {}, everyone(tokens.size()), std::nullopt);
+  const auto inputs = CentredCloud::of_unit_vectors(tokens.directions);
+  return {observables::contraction(inputs, result.layer.directions()).contraction,
+          result.layer.moments};
+}
+
 Outcome run_sweep(const TokenCloud& tokens, const attention::Layer& layer) {
   const double gamma = layer.inverse_temperature / std::log(static_cast<double>(tokens.size()));
   const auto inputs = CentredCloud::of_unit_vectors(tokens.directions);
@@ -86,6 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
         Implementation{"reference", attention::kReferenceError, kEps64, 0, run_reference},
         Implementation{"layer", attention::kLayerError, kEps32, 0, run_layer},
         Implementation{"layer_on_rows", attention::kLayerError, kEps32, 0, run_on_rows},
+        Implementation{"rowwise_layer", attention::kRowwiseError, kEps32, 0, run_rowwise},
         Implementation{"sweep", attention::kLayerError + 2 * attention::kLadderUlp* kEps32, kEps32,
                        attention::kLadderUlp, run_sweep}),
     [](const auto& path) { return path.param.name; });

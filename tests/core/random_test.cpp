@@ -147,6 +147,15 @@ TEST(Stream, RademacherIsFairAndUncorrelated) {
   EXPECT_NEAR(lag / kDraws, 0.0, unit);
 }
 
+TEST(Stream, RademachersAreThoseAskedForOneByOne) {
+  const Stream stream = test::stream("many signs");
+  std::vector<float> signs(300);
+  stream.rademachers(100, signs);
+  for (std::size_t j = 0; j < signs.size(); ++j) {
+    EXPECT_EQ(signs[j], static_cast<float>(stream.rademacher(100 + j))) << j;
+  }
+}
+
 TEST(SampleWithoutReplacement, IsIncreasingDistinctAndInRange) {
   const auto sample = sample_without_replacement(100, 100, test::stream("Sample"));
   ASSERT_EQ(sample.size(), 100U);

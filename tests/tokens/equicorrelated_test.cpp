@@ -51,8 +51,10 @@ TEST(EquicorrelatedGaps, AreRelativelyExactAtEveryCorrelation) {
 
 TEST(EquicorrelatedGaps, AreTheSameWithAndWithoutAKeptGram) {
   const std::size_t n = kKeptGram + 64;  // not kept
-  const EquicorrelatedNoise large(n, 8, Common::fixed, test::seed(), 1);
-  const EquicorrelatedNoise small(100, 8, Common::fixed, test::seed(), 1);
+  EquicorrelatedNoise large(n, 8, Common::fixed, test::seed(), 1);
+  EquicorrelatedNoise small(100, 8, Common::fixed, test::seed(), 1);
+  large.keep_gram();
+  small.keep_gram();
   const EquicorrelatedGaps a(large, 0.4), b(small, 0.4);
   Matrix<float> from_large(10, 100), from_small(10, 100);
   a.gaps({20, 30}, {0, 100}, from_large);

@@ -134,7 +134,25 @@ struct JacobianNormSum::Query {
   double variance = 0.0;     // of φ_j
 
   [[nodiscard]] double trace() const { return sums.spread - sums.along; }  // τ_j
+
+  // What holds for any covariance: τ²/(d−1) ≤ φ ≤ tr(C) τ.
+  [[nodiscard]] std::pair<double, double> bounds(std::size_t dimension) const {
+    const double positive = std::max(trace(), 0.0);
+    const auto tangents = static_cast<double>(dimension) - 1.0;
+    const double least = tangents > 0.0 ? positive * positive / tangents : 0.0;
+    return {least, std::max(sums.spread * positive, least)};
+  }
 };
+
+MatrixView<float> NormWorkspace::overlaps(std::size_t rows, std::size_t cols) {
+  if (overlaps_.rows() < rows || overlaps_.cols() != cols) overlaps_ = Matrix<float>(rows, cols);
+  return overlaps_.view().row_range({0, rows});
+}
+
+MatrixView<float> NormWorkspace::scores(std::size_t rows, std::size_t cols) {
+  if (scores_.rows() < rows || scores_.cols() != cols) scores_ = Matrix<float>(rows, cols);
+  return scores_.view().row_range({0, rows});
+}
 
 JacobianNormSum::JacobianNormSum(const NormGeometry& geometry, double inverse_temperature,
                                  double strips)
@@ -156,14 +174,14 @@ JacobianNormSum::Query JacobianNormSum::query_of(const AttentionStrip& strip,
   return query;
 }
 
-std::vector<NormRow> JacobianNormSum::add(const AttentionStrip& strip) {
+std::vector<NormRow> JacobianNormSum::add(const AttentionStrip& strip, NormWorkspace& workspace) {
   std::vector<Query> queries;
   for (std::size_t q = 0; q < strip.queries.size(); ++q) queries.push_back(query_of(strip, q));
-  add_blocks(strip, queries);
+  add_blocks(strip, workspace, queries);
   if (geometry_->second_moments() != nullptr) {
     add_exact_diagonal(strip, queries);
-  } else {
-    add_sampled_diagonal(strip, queries);
+  } else if (!bound_diagonal(queries)) {
+    add_sampled_diagonal(strip, workspace, queries);
   }
   std::vector<NormRow> rows;
   for (const Query& query : queries) rows.push_back(row_of(query));
@@ -172,11 +190,12 @@ std::vector<NormRow> JacobianNormSum::add(const AttentionStrip& strip) {
 
 // Blocks off the diagonal, the sums over keys, and C_j y_j = Σ_i A_ji ⟨y_i − m_j, y_j⟩ o_i (its
 // part along μ_j has the factor Σ_i A_ji ⟨y_i − m_j, y_j⟩ = 0).
-void JacobianNormSum::add_blocks(const AttentionStrip& strip, std::vector<Query>& queries) {
+void JacobianNormSum::add_blocks(const AttentionStrip& strip, NormWorkspace& workspace,
+                                 std::vector<Query>& queries) {
   const CentredCloud& cloud = geometry_->cloud();
   const std::size_t rows = queries.size();
-  Matrix<float> overlaps(rows, strip.weights.cols());
-  const auto real = overlaps.view().block({0, rows}, {0, cloud.size()});
+  const auto overlaps = workspace.overlaps(rows, strip.weights.cols());
+  const auto real = overlaps.block({0, rows}, {0, cloud.size()});
   multiply_abt(strip.mixed, cloud.offsets(), real);
 
   std::vector<kernels::QueryTerms> terms;
@@ -226,31 +245,49 @@ kernels::QueryTerms JacobianNormSum::terms_of(const Query& query,
           static_cast<float>(query.mean_gap)};
 }
 
-// ‖C_j‖_F² − ‖C_j y_j‖² is a difference of larger numbers where C_j is small; what is known of any
-// covariance, τ²/(d−1) ≤ φ ≤ tr(C) τ, bounds its rounding then.
+// ‖C_j‖_F² − ‖C_j y_j‖² is a difference of larger numbers where C_j is small; its bounds keep its
+// rounding in place then.
 void JacobianNormSum::add_exact_diagonal(const AttentionStrip& strip, std::vector<Query>& queries) {
   std::vector<double> moments(queries.size());
   geometry_->second_moments()->of_strip(strip.weights, strip.queries, moments);
-  const double tangents = static_cast<double>(geometry_->cloud().dimension()) - 1.0;
   for (std::size_t q = 0; q < queries.size(); ++q) {
     Query& query = queries[q];
     const double frobenius = moments[q] * square(query.share) - 2.0 * query.sums.squared_overlap +
                              square(query.mixed_square);
-    const double trace = std::max(query.trace(), 0.0);
-    const double least = tangents > 0.0 ? square(trace) / tangents : 0.0;
-    const double most = std::max(query.sums.spread * trace, least);
+    const auto [least, most] = query.bounds(geometry_->cloud().dimension());
     query.square = std::clamp(frobenius - query.along_query, least, most);
   }
 }
 
-void JacobianNormSum::add_sampled_diagonal(const AttentionStrip& strip,
+// Takes the middle of the bounds of every φ_j if together they are as close as the target asks for,
+// which is the case once weights have condensed. Such errors need not be independent: variances are
+// set so that the stated error is the sum of all half widths, over queries and strips.
+bool JacobianNormSum::bound_diagonal(std::vector<Query>& queries) const {
+  if (geometry_->options().probes > 0) return false;
+  std::vector<double> half_widths;
+  double weighed = 0.0;
+  for (Query& query : queries) {
+    const auto [least, most] = query.bounds(geometry_->cloud().dimension());
+    query.square = 0.5 * (least + most);
+    half_widths.push_back(0.5 * (most - least));
+    weighed += half_widths.back() / square(geometry_->norm(query.token));
+  }
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    const double square_norm = square(geometry_->norm(queries[q].token));
+    queries[q].variance = half_widths[q] * square_norm * weighed * strips_;
+  }
+  // The stated error of this strip is √S times the sum of its half widths.
+  return meets_target(queries);
+}
+
+void JacobianNormSum::add_sampled_diagonal(const AttentionStrip& strip, NormWorkspace& workspace,
                                            std::vector<Query>& queries) {
   const NormOptions& options = geometry_->options();
   const std::size_t fewest = (kEnoughQueries + queries.size() - 1) / queries.size();
   const std::size_t most = options.probes > 0 ? options.probes : std::max(fewest, kMostProbes);
   std::vector<RunningMoments> squares(queries.size());
   for (std::size_t k = 0; k < most; ++k) {
-    const std::vector<double> values = probe(strip, queries, k);
+    const std::vector<double> values = probe(strip, workspace, queries, k);
     for (std::size_t q = 0; q < values.size(); ++q) squares[q].add(values[q]);
     set_squares(squares, queries);
     if (options.probes == 0 && k + 1 >= fewest && meets_target(queries)) break;
@@ -258,7 +295,7 @@ void JacobianNormSum::add_sampled_diagonal(const AttentionStrip& strip,
 }
 
 // ‖C_j P_j ξ‖² with random signs ξ for each query.
-std::vector<double> JacobianNormSum::probe(const AttentionStrip& strip,
+std::vector<double> JacobianNormSum::probe(const AttentionStrip& strip, NormWorkspace& workspace,
                                            const std::vector<Query>& queries,
                                            std::uint64_t index) const {
   const CentredCloud& cloud = geometry_->cloud();
@@ -272,8 +309,8 @@ std::vector<double> JacobianNormSum::probe(const AttentionStrip& strip,
     shares.push_back(static_cast<float>(queries[q].share));
     shifts.push_back(static_cast<float>(inner(directions.row(q), strip.mixed.row(q))));
   }
-  Matrix<float> scores(rows, strip.weights.cols());
-  const auto real = scores.view().block({0, rows}, {0, cloud.size()});
+  const auto scores = workspace.scores(rows, strip.weights.cols());
+  const auto real = scores.block({0, rows}, {0, cloud.size()});
   multiply_abt(directions, cloud.offsets(), real);
   kernels::centre_and_weigh(strip.weights, shares, shifts, scores);
   Matrix<float> image(rows, d);

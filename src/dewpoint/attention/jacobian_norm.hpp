@@ -13,7 +13,8 @@
 //
 //   method       off the diagonal   on the diagonal             error
 //   exact        exact              exact                       rounding
-//   mixed        exact              sampled                     measured from the probes
+//   mixed        exact              sampled, or bounded where   measured from the probes, or
+//                                   bounds are close enough     the width of the bounds
 //   hutchinson   ‖J ξ‖² for signs ξ on all tokens at once       measured; needs two probes or more
 //   automatic    exact or mixed, whichever costs less for the error that is asked for
 //
@@ -128,6 +129,18 @@ class NormGeometry {
   std::unique_ptr<SecondMoments> second_moments_;  // null: the diagonal is sampled
 };
 
+/// Memory that a thread uses again for every strip.
+class NormWorkspace {
+ public:
+  /// Rows x padded(n) floats each. Their contents are left over from the last strip.
+  [[nodiscard]] MatrixView<float> overlaps(std::size_t rows, std::size_t cols);
+  [[nodiscard]] MatrixView<float> scores(std::size_t rows, std::size_t cols);
+
+ private:
+  Matrix<float> overlaps_;
+  Matrix<float> scores_;
+};
+
 /// What one query adds to η.
 struct NormRow {
   double from_keys = 0.0;  // Σ_{i≠j} ‖J_ji‖_F²
@@ -136,7 +149,7 @@ struct NormRow {
   double variance = 0.0;   // of `self`
 };
 
-/// Adds up strips at one temperature. One per thread; memory O(strip · n).
+/// Adds up strips at one temperature; one per thread.
 class JacobianNormSum {
  public:
   /// `strips`: into how many strips all queries are cut; each is sampled so finely that together
@@ -144,7 +157,7 @@ class JacobianNormSum {
   JacobianNormSum(const NormGeometry& geometry, double inverse_temperature, double strips);
 
   /// Returns what each query of the strip adds; what each key gets is kept in columns().
-  [[nodiscard]] std::vector<NormRow> add(const AttentionStrip& strip);
+  [[nodiscard]] std::vector<NormRow> add(const AttentionStrip& strip, NormWorkspace& workspace);
 
   /// T_i of JacobianNorm for the queries added so far.
   [[nodiscard]] const std::vector<double>& columns() const { return columns_; }
@@ -159,11 +172,14 @@ class JacobianNormSum {
   [[nodiscard]] double self_added_square(const Query& query, double score,
                                          std::span<const float> row) const;
 
-  void add_blocks(const AttentionStrip& strip, std::vector<Query>& queries);
+  void add_blocks(const AttentionStrip& strip, NormWorkspace& workspace,
+                  std::vector<Query>& queries);
   void add_exact_diagonal(const AttentionStrip& strip, std::vector<Query>& queries);
-  void add_sampled_diagonal(const AttentionStrip& strip, std::vector<Query>& queries);
+  [[nodiscard]] bool bound_diagonal(std::vector<Query>& queries) const;
+  void add_sampled_diagonal(const AttentionStrip& strip, NormWorkspace& workspace,
+                            std::vector<Query>& queries);
 
-  [[nodiscard]] std::vector<double> probe(const AttentionStrip& strip,
+  [[nodiscard]] std::vector<double> probe(const AttentionStrip& strip, NormWorkspace& workspace,
                                           const std::vector<Query>& queries,
                                           std::uint64_t index) const;
   void fill_tangent_signs(std::size_t token, std::uint64_t probe, std::span<float> out) const;

@@ -12,9 +12,9 @@ namespace dewpoint::attention {
 namespace {
 
 // Rows of a strip: enough for BLAS to reach its speed, fewer where n is so large that a strip would
-// take more than 128 MiB. A rule of n alone.
+// take more than 64 MiB. A rule of n alone.
 std::size_t strip_rows(std::size_t n) {
-  return std::clamp<std::size_t>((std::size_t{1} << 25) / n, 16, 256);
+  return std::clamp<std::size_t>((std::size_t{1} << 24) / n, 16, 256);
 }
 
 // Strips are dealt to this many groups, each worked off in order by one thread: a rule of the
@@ -126,9 +126,10 @@ class Rowwise {
     parallel_for(kGroups, {context.threads, context.stop, {}}, [&](std::size_t group) {
       StripMaker maker(cloud_, mask_, parameters_.inverse_temperature);
       auto sum = norm_sum();
+      NormWorkspace workspace;
       for (std::size_t s = group; s < strips_; s += kGroups) {
         context.throw_if_stopped();
-        one_strip(s, maker, sum);
+        one_strip(s, maker, sum, workspace);
         tally.finish(1.0);
       }
       if (sum) columns_[group] = sum->columns();
@@ -151,7 +152,8 @@ class Rowwise {
                            static_cast<double>(strips_));
   }
 
-  void one_strip(std::size_t s, StripMaker& maker, std::optional<JacobianNormSum>& sum) {
+  void one_strip(std::size_t s, StripMaker& maker, std::optional<JacobianNormSum>& sum,
+                 NormWorkspace& workspace) {
     const std::size_t begin = s * strip_rows_;
     const std::size_t count = std::min(strip_rows_, result_.layer.rows.size() - begin);
     const auto strip = maker.make(std::span(result_.layer.rows).subspan(begin, count),
@@ -161,7 +163,7 @@ class Rowwise {
       std::copy(row.begin(), row.end(), result_.layer.deviations.row(begin + q).begin());
     }
     if (!sum) return;
-    const std::vector<NormRow> rows = sum->add(strip);
+    const std::vector<NormRow> rows = sum->add(strip, workspace);
     std::copy(rows.begin(), rows.end(), result_.rows.begin() + static_cast<std::ptrdiff_t>(begin));
   }
 

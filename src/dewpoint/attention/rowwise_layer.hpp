@@ -37,7 +37,9 @@ struct RowwiseResult {
 /// The layer on some of the tokens (their keys are all that the mask shows), with the Jacobian norm
 /// if options are given (automatic, exact or mixed).
 ///
-///   Accuracy    float32 products, as layer.hpp.
+///   Accuracy    float32 products, without the shift that keeps sums of equal weights from drifting
+///               in layer(): the contraction of a regular simplex of n ≤ 512 tokens is exact to
+///               kRowwiseError, relative.
 ///   Properties  (1) equal bytes for any number of threads.
 ///               (2) without a mask, agrees with layer() and reference_layer; with one, with
 ///                   ReferenceJacobian.
@@ -47,6 +49,11 @@ struct RowwiseResult {
                                           const Mask& mask, std::vector<std::size_t> queries,
                                           const std::optional<NormOptions>& norm,
                                           const RunContext& context = {});
+
+/// That of the layer, and the rounding of Σ_j w o_j with all weights equal: n partial sums of √n
+/// terms' size, whose roundings add up like a random walk to √n ε of the result; λ is its square.
+/// Twice that.
+inline constexpr double kRowwiseError = kLayerError + 2.0 * 2.0 * 22.7 * 0x1p-23;
 
 /// Relative float32 rounding of η for β ≤ 50 and d ≤ 64. A weight is off by kExpUlp and the
 /// rounding of βΔ, an inner product of d terms by √d or so; both enter squared, and the sums over

@@ -177,7 +177,8 @@ class Sweep {
     finish_strip(cloud_, rows, mixed, moments);
     if (!cell.norm) return;
     const auto added = cell.norm->add({std::span(tokens_).subspan(rows.begin, rows.size()),
-                                       climber.gaps(), weights, moments, mixed});
+                                       climber.gaps(), weights, moments, mixed},
+                                      workspace_);
     cell.norm_rows.insert(cell.norm_rows.end(), added.begin(), added.end());
   }
 
@@ -186,6 +187,7 @@ class Sweep {
   std::vector<std::size_t> order_;
   std::vector<std::size_t> tokens_;  // 0, 1, ..., n − 1
   std::vector<OpenCell> cells_;
+  NormWorkspace workspace_;
 };
 
 }  // namespace

@@ -119,6 +119,7 @@ class CloudFamily {
     if (parameters.law == "equicorrelated") {
       noise_ = std::make_unique<tokens::EquicorrelatedNoise>(parameters.n, parameters.d,
                                                              parameters.common, seed, replica);
+      noise_->keep_gram();
     }
   }
 

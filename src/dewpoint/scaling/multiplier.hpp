@@ -43,12 +43,12 @@ struct Multiplier {
 ///   Accuracy    relative error at most multiplier_error(log n, log n_0).
 ///   Properties  (1) m(n_0) = 1.
 ///               (2) does not fall with n.
-///               (3) is n^{e} (log n)^{p} up to a constant as n → ∞, with the exponents of
-///               growth(). (4) yarn is not below qwen for n ≥ n_0 exactly when log n_0 ≥ 5; for
-///               shorter n_0 it
-///                   overtakes at log(n/n_0) = 100/log n_0 − 20.
-///   Reference   [Peng et al., YaRN, 2023]; [Nakanishi, Scalable-softmax, 2025]; the published
-///               code of the first Qwen models; sqrt-log and power as in law.hpp.
+///               (3) is n^{e} (log n)^{p} up to a constant as n → ∞, exponents as in growth().
+///               (4) yarn is not below qwen for n ≥ n_0 exactly when log n_0 ≥ 5; for shorter n_0
+///                   it overtakes at log(n/n_0) = 100/log n_0 − 20.
+///   Reference   yarn: [Peng, Quesnelle, Fan, Shippole, arXiv 2309.00071]; ssmax: [Nakanishi, arXiv
+///               2501.19399]; qwen: the published code of the first Qwen models; sqrt-log and power
+///               as in law.hpp.
 [[nodiscard]] double multiplier(const std::string& name, double log_n, double log_n0,
                                 double dimension);
 

@@ -53,11 +53,12 @@ EquicorrelatedNoise::EquicorrelatedNoise(std::size_t n, std::size_t d, Common co
     squares_[i] = dot(noise_.row(i), noise_.row(i));
     projections_[i] = dot(noise_.row(i), common_);
   }
-  if (n <= kKeptGram) {
-    Matrix<float> gram(n, n);
-    multiply_abt(noise32_, noise32_, gram);
-    gram_ = std::move(gram);
-  }
+}
+
+void EquicorrelatedNoise::keep_gram() {
+  if (size() > kKeptGram || gram_.size() > 0) return;
+  gram_ = Matrix<float>(size(), size());
+  multiply_abt(noise32_, noise32_, gram_);
 }
 
 TokenCloud EquicorrelatedNoise::cloud(double rho, Norm norm) const {

@@ -6,9 +6,9 @@
 //
 //     Δ_ij = [(1−ρ) ‖z_i − z_j‖² − (r_i − r_j)²] / (2 r_i r_j),   r_i = ‖x_i(ρ)‖,
 //
-// without cancellation for any ρ < 1. The Gram matrix is kept up to n = kKeptGram
-// and made again strip by strip beyond: a rule of n alone, so that a cell's bytes never depend on
-// what else was asked for.
+// without cancellation for any ρ < 1. Whoever sweeps over ρ has the Gram matrix kept up to
+// n = kKeptGram; beyond, it is made again strip by strip: a rule of n alone, so that a cell's bytes
+// never depend on what else was asked for.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -32,6 +32,9 @@ class EquicorrelatedNoise {
   [[nodiscard]] std::size_t size() const { return noise_.rows(); }
   [[nodiscard]] std::size_t dimension() const { return noise_.cols(); }
 
+  /// Makes K once and keeps it, up to kKeptGram tokens: for many ρ.
+  void keep_gram();
+
   /// The tokens at one ρ.
   [[nodiscard]] TokenCloud cloud(double rho, Norm norm) const;
 
@@ -53,7 +56,7 @@ class EquicorrelatedNoise {
   std::vector<double> squares_;
   std::vector<double> projections_;
   Matrix<float> noise32_;
-  Matrix<float> gram_;  // n x n when n ≤ kKeptGram, else empty
+  Matrix<float> gram_;  // n x n when it is kept, else empty
 };
 
 /// Largest n whose Gram matrix is kept (16 MiB).

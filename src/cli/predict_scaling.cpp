@@ -1,0 +1,117 @@
+// dewpoint predict scaling: what becomes of longer contexts under the multipliers that models use.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "cli/grid.hpp"
+#include "cli/predict_options.hpp"
+#include "dewpoint/scaling/multiplier.hpp"
+#include "dewpoint/theory/simplex.hpp"
+
+namespace dewpoint::cli {
+namespace {
+
+struct ScalingOptions {
+  std::string n = "256,65536,1048576,1e9";
+  double n0 = 4096.0;
+  double rho = 0.5;
+  double d = 64.0;
+
+  void add_to(CLI::App& verb) {
+    verb.add_option("--n", n, "Tokens, a list")->capture_default_str();
+    verb.add_option("--n0", n0, "Length at which the model is critical")->capture_default_str();
+    verb.add_option("--rho", rho, "Correlation of two tokens")->capture_default_str();
+    verb.add_option("--d", d, "Dimension of a head, for the scaling power")->capture_default_str();
+  }
+};
+
+Json scaling_record(const ScalingOptions& o, const std::string& name, double n) {
+  const double log_n = log_length("n", n), log_n0 = std::log(o.n0);
+  const double multiplier = scaling::multiplier(name, log_n, log_n0, o.d);
+  const double beta = log_n0 / (1.0 - o.rho) * multiplier;
+  require(
+      beta <= kLargestInverseTemperature, "d", o.d,
+      fmt::format("large enough for the scaling {} at n = {}: beta would exceed 1e100", name, n));
+  const auto weights = theory::simplex_weights(log_n, beta, o.rho);
+  const auto output = theory::simplex_output(log_n, beta, o.rho);
+  return {{"scaling", name},
+          {"n", n},
+          {"multiplier", multiplier},
+          {"beta", beta},
+          {"reduced_scale", beta * (1.0 - o.rho) / log_n},
+          {"self", weights.self},
+          {"contraction", std::exp(output.log_contraction)},
+          {"phase", phase_name(beta * (1.0 - o.rho) - log_n)}};
+}
+
+std::string reason_of(const scaling::Growth& growth) {
+  if (growth.length > 0.0) {
+    return fmt::format(
+        "m grows as n^{:.4g}, faster than log n; c falls until n = {:.2g} first, and the sphere it "
+        "is made for stays critical",
+        growth.length, std::exp(1.0 / growth.length));
+  }
+  if (growth.logarithm == 0.0) return "m does not grow, log n does";
+  if (growth.logarithm == 1.0) return "m grows as log n";
+  return fmt::format("m grows as (log n)^{:g}, {} than log n", growth.logarithm,
+                     growth.logarithm < 1.0 ? "slower" : "faster");
+}
+
+std::string limiting_phase(scaling::Fate fate) {
+  if (fate == scaling::Fate::stays) return "critical";
+  return fate == scaling::Fate::collapses ? "subcritical" : "supercritical";
+}
+
+Json fate_records(double dimension) {
+  Json records = Json::array();
+  for (const scaling::Multiplier& known : scaling::multipliers()) {
+    const scaling::Growth growth = scaling::growth(known.name, dimension);
+    const scaling::Fate fate = scaling::fate(growth);
+    records.push_back({{"scaling", known.name},
+                       {"formula", known.formula},
+                       {"fate", scaling::name_of(fate)},
+                       {"limiting_phase", limiting_phase(fate)},
+                       {"reason", reason_of(growth)}});
+  }
+  return records;
+}
+
+Answer answer(const ScalingOptions& o) {
+  (void)log_length("n0", o.n0);
+  require_correlation("rho", o.rho);
+  require(o.d >= 2.0 && o.d <= 1e9, "d", o.d, "a number in [2, 1e9]");
+  const std::vector<double> lengths = parse_grid("n", o.n);
+  Json records = Json::array();
+  for (const scaling::Multiplier& known : scaling::multipliers())
+    for (const double n : lengths) records.push_back(scaling_record(o, known.name, n));
+  Json json = heading("scaling", {{"n", lengths}, {"n0", o.n0}, {"rho", o.rho}, {"d", o.d}});
+  json["scalings"] = fate_records(o.d);
+  json["table"] = records;
+  const std::vector<Column> values = {
+      {"scaling", "scaling", true}, {"n", "n"},    {"multiplier", "m(n)"},
+      {"reduced_scale", "c"},       {"self", "a"}, {"contraction", "λ"},
+      {"phase", "phase", true}};
+  const std::vector<Column> fates = {{"scaling", "scaling", true},
+                                     {"formula", "m(n)", true},
+                                     {"limiting_phase", "n -> infinity", true},
+                                     {"reason", "because", true}};
+  return {json,
+          fmt::format(
+              "beta(n) = m(n) log n0/(1 - rho): a simplex of correlation {} is critical at n0 = "
+              "{:.12g}\nc = beta (1 - rho)/log n, a: weight of a token on itself, λ: 0 collapsed, "
+              "1 unchanged;\nthe critical window is |c - 1| log n <= {}\n\n{}\n{}",
+              o.rho, o.n0, kWindow, to_text(records, values), to_text(json["scalings"], fates))};
+}
+
+}  // namespace
+
+void add_predict_scaling(Program& program, CLI::App& predict) {
+  add_question(program, predict,
+               {"scaling", "Longer contexts under the multipliers that models use",
+                "dewpoint predict scaling --n 65536,1048576 --n0 4096 --rho 0.5"},
+               answer);
+}
+
+}  // namespace dewpoint::cli
