@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "cli/console.hpp"
-#include "dewpoint/core/build_info.hpp"
+#include "cli/phase_study.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/theory/simplex_depth.hpp"
 #include "dewpoint/theory/two_level_depth.hpp"
@@ -176,17 +176,12 @@ std::optional<Frame> theory_of(const experiments::PhaseDepth& p) {
 store::StudyRecord depth_study(const experiments::PhaseDepth& parameters, int threads,
                                const std::string& command) {
   const experiments::PhaseDepth p = experiments::resolved(parameters);
-  store::StudyRecord study;
-  study.experiment = "phase depth";
+  store::StudyRecord study = begin_study("phase depth", p.seed, command);
   study.parameters = parameters_of(p);
-  study.seed = p.seed;
-  study.version = version() + "+" + commit();
-  study.command = command;
   ProgressLine progress("phase depth");
   study.frames.push_back(
       experiments::phase_depth(p, {threads, stop_on_signals(), progress.callback()}));
   if (auto theory = theory_of(p)) study.frames.push_back(std::move(*theory));
-  study.created = utc_now();
   return study;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <thread>
@@ -59,11 +60,20 @@ std::vector<std::pair<std::string, std::string>> parameters_of(const experiments
   return parameters;
 }
 
-// Says what a long map will cost, from its matrix products at a typical 50 Gflop/s per core.
+// Floating-point operations of one cell, by its matrix products: gaps and weights times tokens, and
+// for the Jacobian norm three more of that size and its diagonal.
+double cell_work(std::size_t n, std::size_t d, bool norm) {
+  const auto way = attention::cheaper_second_moment(n, d);
+  const std::size_t diagonal =
+      std::min(attention::second_moment_columns(way, n, d), 2 * (d + attention::kPassColumns));
+  return static_cast<double>(n * n * (3 * d + (norm ? 6 * d + 2 * diagonal : 0)));
+}
+
+// Says what a long map will cost at a typical 50 Gflop/s per core.
 void announce_cost(const experiments::PhaseMap& map, int threads) {
   double work = 0.0;
   for (const std::size_t n : map.n) {
-    for (const std::size_t d : map.d) work += 3.0 * static_cast<double>(n * n * d);
+    for (const std::size_t d : map.d) work += cell_work(n, d, map.norm.has_value());
   }
   work *= static_cast<double>(map.rho.size() * map.gamma.size() * map.replication.replicas);
   const double cores = threads > 0 ? threads : std::thread::hardware_concurrency();

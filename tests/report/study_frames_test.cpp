@@ -79,6 +79,8 @@ TEST(CaptionOf, NamesWhatTheFigureDoesNotShow) {
       "n = 8,16\u00a0· alpha = 0\u00a0· 4 samples per cell\u00a0· seed 17\u00a0· Dewpoint 0.1.0");
   frame.variable("mass").cells[1].samples = 2;
   EXPECT_EQ(samples_of(frame.variable("mass")), "2 to 4 samples per cell");
+  for (Estimate& cell : frame.variable("mass").cells) cell.samples = 1;
+  EXPECT_EQ(samples_of(frame.variable("mass")), "1 sample per cell");
 }
 
 }  // namespace

@@ -20,13 +20,13 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 using Tag = hn::ScalableTag<float>;
 using Vec = hn::Vec<Tag>;
-const hn::ScalableTag<double> kWide;
-using WideVec = hn::Vec<decltype(kWide)>;
+inline constexpr hn::ScalableTag<double> kWide{};
+using WideVec = hn::Vec<hn::ScalableTag<double>>;
 
 // Sums are kept in float32 for at most kShort additions per lane and then moved to float64, so that
 // their rounding stays near one unit in the last place even where all terms are equal (a simplex)
 // and nothing averages out.
-constexpr std::size_t kShort = 8;
+inline constexpr std::size_t kShort = 8;
 
 HWY_INLINE WideVec widen(Vec v) {
 #if HWY_TARGET == HWY_SCALAR

@@ -99,6 +99,7 @@ std::string samples_of(const Variable& variable) {
   const auto [low, high] = std::minmax_element(
       variable.cells.begin(), variable.cells.end(),
       [](const Estimate& a, const Estimate& b) { return a.samples < b.samples; });
+  if (high->samples == 1) return "1 sample per cell";
   if (low->samples == high->samples) return fmt::format("{} samples per cell", low->samples);
   return fmt::format("{} to {} samples per cell", low->samples, high->samples);
 }

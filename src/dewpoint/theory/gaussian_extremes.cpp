@@ -34,9 +34,15 @@ double tail_series(double score) {
 constexpr double kLeastLogGamma = -60.0;
 constexpr double kMostLogGamma = 4.1;  // e^{−60}
 
+// How many steps fit between two numbers, the last one perhaps in part.
+int steps_between(double low, double high, double step) {
+  return static_cast<int>(std::ceil((high - low) / step));
+}
+
 double over_log_gamma(double step, const std::function<double(double)>& integrand) {
+  const int steps = steps_between(kLeastLogGamma, kMostLogGamma, step);
   double sum = 0.0;
-  for (double tau = kMostLogGamma; tau > kLeastLogGamma; tau -= step) sum += integrand(tau);
+  for (int k = 0; k < steps; ++k) sum += integrand(kMostLogGamma - k * step);
   return step * sum;
 }
 
@@ -52,8 +58,8 @@ class OtherScores {
   OtherScores(double largest, double inverse_temperature, const QuadratureRule& panel) {
     const double drift = largest - inverse_temperature, hazard = tail_hazard(largest);
     const double end = std::max(drift, 0.0) + kReach;
-    for (double lower = 0.0; lower < end; lower += kPanel) {
-      const QuadratureRule rule = on_interval(panel, lower, lower + kPanel);
+    for (int p = 0; p < steps_between(0.0, end, kPanel); ++p) {
+      const QuadratureRule rule = on_interval(panel, p * kPanel, (p + 1) * kPanel);
       for (std::size_t k = 0; k < rule.nodes.size(); ++k) {
         const double y = rule.nodes[k];
         density_.push_back(rule.weights[k] * hazard * std::exp(y * (largest - 0.5 * y)));
@@ -138,7 +144,8 @@ double mean_largest_weight(double log_n, double inverse_temperature) {
     // In σ = log s the integrand rises as e^σ until s or g is of order 1, and g is at most linear.
     const double peak = std::min(0.0, -tau - others.log_slope());
     double sum = 0.0;
-    for (double sigma = kMostLogGamma; sigma > peak - 40.0; sigma -= step) {
+    for (int k = 0; k < steps_between(peak - 40.0, kMostLogGamma, step); ++k) {
+      const double sigma = kMostLogGamma - k * step;
       const double used = gamma + gamma * others.shortfall(sigma);
       sum += std::exp(sigma - std::exp(sigma) + log_power_of_rest(used, log_n, 1.0));
     }
