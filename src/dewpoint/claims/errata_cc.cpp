@@ -21,6 +21,7 @@
 
 #include "dewpoint/claims/compare.hpp"
 #include "dewpoint/claims/lists.hpp"
+#include "dewpoint/core/distributions/normal.hpp"
 #include "dewpoint/core/random.hpp"
 #include "dewpoint/experiments/explicit_layer.hpp"
 #include "dewpoint/experiments/explicit_tokens.hpp"
@@ -35,7 +36,7 @@ constexpr const char* kLongText = "1e250";
 
 double critical_temperature(double log_n) { return std::sqrt(2.0 * log_n); }
 
-double quantile(double log_n) { return theory::upper_quantile(-log_n); }
+double quantile(double log_n) { return normal::upper_quantile(-log_n); }
 
 double squared(double x) { return x * x; }
 

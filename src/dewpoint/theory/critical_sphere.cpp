@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <numbers>
 #include <vector>
@@ -15,97 +16,177 @@ namespace dewpoint::theory {
 
 namespace {
 
-// e^{−42} is 6e-19: what sums leave out on either side.
+// What sums leave out on either side: e^{−42} is 6e-19.
 constexpr double kReach = 42.0;
 
-// z e^{−z} at z = e^{4} is 1e-22.
-constexpr double kEdge = 4.0;
+// z^p e^{−z} at z = e^5 is below 1e-41 for p ≤ 16.
+constexpr double kEdge = 5.0;
 
 void expect_domain(const CriticalSphere& law) {
   DEWPOINT_EXPECTS(kLeastExponent <= law.exponent && law.exponent <= kMostExponent);
-  DEWPOINT_EXPECTS(kLeastTheta <= law.theta && law.theta <= kMostTheta);
+  DEWPOINT_EXPECTS(kLeastTheta * law.exponent <= law.theta && law.theta <= kMostTheta);
   DEWPOINT_EXPECTS(law.step > 0.0);
 }
 
 double log_rate(const CriticalSphere& law) { return -law.exponent * std::log(law.theta); }  // log λ
 
-/// The energies v = θΓ^{1/a} of the keys: a Poisson process of density λ a v^{a−1}, on nodes
+double log_mean_partition(const CriticalSphere& law) {  // log E Z
+  return log_rate(law) + std::lgamma(law.exponent + 1.0);
+}
+
+/// Beyond this energy v^a e^{y−v} is below e^{−42} of its largest value on v ≥ y: with m = max(y,
+/// a) and v = m + δ the loss is δ − a log(1 + δ/m) at least, 46 or more at the δ below.
+double last_energy(const CriticalSphere& law, double y) {
+  return std::max(y, law.exponent) + kReach + std::sqrt(2.0 * kReach * law.exponent);
+}
+
+// ---- the inner sum: one Poisson process of energies -----------------------------------------
+
+/// Calls visit(v, z, density) on nodes of the energies v = θΓ^{1/a}, which have the density
+/// λ a v^{a−1}, where z = e^{y−v} and density = (node weight) λ a v^{a−1} z e^{−z}. The nodes
 ///
 ///     v = log(1 + e^x),        x = step · integer,
 ///
-/// that crowd towards the end at 0 and are evenly spaced beyond 1.
-class Energies {
+/// crowd towards the end at 0 and are evenly spaced beyond 1.
+template <class Visit>
+void for_energies(const CriticalSphere& law, double y, const Visit& visit) {
+  const double log_factor = log_rate(law) + std::log(law.exponent * law.step);
+  const double begin = y > kEdge ? y - kEdge : -kReach / law.exponent;
+  const auto end = static_cast<std::int64_t>(last_energy(law, y) / law.step);
+  for (auto k = static_cast<std::int64_t>(begin / law.step) - 1; k <= end; ++k) {
+    const double x = static_cast<double>(k) * law.step, v = softplus(x);
+    const double log_z = y - v, z = std::exp(log_z);
+    const double log_density = log_factor + (law.exponent - 1.0) * std::log(v) - softplus(-x);
+    visit(v, z, std::exp(log_density + log_z - z));
+  }
+}
+
+// ---- the outer sum --------------------------------------------------------------------------
+
+/// Σ f(y) dy over the line where e^{−Ψ(y)} Ψ'(y) lives, on nodes y = κ sinh(x/κ): evenly spaced up
+/// to κ, growing with |y| beyond, where the integrand varies on the scale y/a.
+template <class Integrand>
+void for_outer(const CriticalSphere& law, const Integrand& integrand) {
+  const double scale = 8.0 + 4.0 * law.exponent;
+  const double smallest = std::min(0.0, -log_mean_partition(law)) - kReach;
+  const double largest = law.theta * std::pow(1.2 * kReach, 1.0 / law.exponent) + 0.25 * kReach;
+  const auto index = [&](double y) {
+    return static_cast<int>(scale * std::asinh(y / scale) / law.step);
+  };
+  for (int k = index(smallest) - 1; k <= index(largest) + 1; ++k) {
+    const double x = k * law.step / scale;
+    integrand(scale * std::sinh(x), law.step * std::cosh(x));
+  }
+}
+
+/// Sums over energies at one y, and their sums over y.
+struct EnergySums {
+  double one = 0.0;            // Σ z e^{−z}
+  double square = 0.0;         // Σ z² e^{−z}
+  double energy = 0.0;         // Σ v z e^{−z}
+  double square_energy = 0.0;  // Σ v z² e^{−z}
+  double log_one = 0.0;        // Σ z e^{−z} (log z + γ_E): the derivative of z^p/Γ(p) at p = 1
+
+  void add(const EnergySums& other, double factor) {
+    one += factor * other.one;
+    square += factor * other.square;
+    energy += factor * other.energy;
+    square_energy += factor * other.square_energy;
+    log_one += factor * other.log_one;
+  }
+};
+
+EnergySums energy_sums(const CriticalSphere& law, double y) {
+  EnergySums sums;
+  for_energies(law, y, [&](double v, double z, double density) {
+    sums.add({1.0, z, v, v * z, y - v + std::numbers::egamma}, density);
+  });
+  return sums;
+}
+
+// ---- the largest weight ---------------------------------------------------------------------
+
+struct Node {
+  double value;
+  double weight;
+};
+
+/// Energies g above the winner's, as in for_energies.
+std::vector<Node> excess_nodes(const CriticalSphere& law) {
+  std::vector<Node> nodes;
+  const auto count = static_cast<int>((last_energy(law, 0.0) + kReach) / law.step) + 1;
+  for (int k = 0; k < count; ++k) {
+    const double x = -kReach + k * law.step;
+    nodes.push_back({softplus(x), law.step * std::exp(-softplus(-x))});
+  }
+  return nodes;
+}
+
+/// λ[(v+g)^a − v^a] e^{−log_unit}: how many keys lie within g of a winner at v.
+double keys_within(const CriticalSphere& law, double log_winner, double excess, double log_unit) {
+  const double winner = std::exp(log_winner), a = law.exponent;
+  const double log_factor = log_rate(law) - log_unit;
+  if (excess > winner) {
+    return std::exp(log_factor + a * std::log(winner + excess)) -
+           std::exp(log_factor + a * log_winner);
+  }
+  return std::exp(log_factor + a * log_winner) * std::expm1(a * std::log1p(excess / winner));
+}
+
+/// log λ∫[(v+g)^a − v^a] e^{−g} dg, the mean mass of the others relative to a winner at v.
+double log_mean_mass(const CriticalSphere& law, double log_winner,
+                     const std::vector<Node>& excesses) {
+  const double log_unit = std::max(0.0, log_mean_partition(law));
+  double sum = 0.0;
+  for (const Node& excess : excesses) {
+    sum += excess.weight * std::exp(-excess.value) *
+           keys_within(law, log_winner, excess.value, log_unit);
+  }
+  return log_unit + std::log(sum);
+}
+
+/// The integral over s = e^σ for a winner at v, with the factors of the integral over g that do not
+/// depend on v made once.
+class LaplaceOfOthers {
  public:
-  Energies(const CriticalSphere& law, double largest)
-      : step_(law.step),
-        first_(std::floor(-kReach / (law.exponent * law.step))),
-        size_(static_cast<std::size_t>(largest / law.step - first_) + 2) {
-    const double log_factor = log_rate(law) + std::log(law.exponent * law.step);
-    for (std::size_t i = 0; i < size_; ++i) {
-      const double x = (first_ + static_cast<double>(i)) * step_;
-      const double v = softplus(x);
-      value_.push_back(v);
-      log_weight_.push_back(log_factor + (law.exponent - 1.0) * std::log(v) - softplus(-x));
+  LaplaceOfOthers(const CriticalSphere& law, double log_largest_winner)
+      : law_(law), excesses_(excess_nodes(law)) {
+    log_unit_ =
+        std::max({0.0, log_mean_partition(law), log_mean_mass(law, log_largest_winner, excesses_)});
+    const double last = std::log(kReach);
+    const auto count = static_cast<int>((last + log_unit_ + kReach) / law.step) + 1;
+    for (int i = 0; i < count; ++i) {
+      const double sigma = last - i * law.step;
+      sigmas_.push_back(sigma);
+      for (const Node& excess : excesses_) {
+        const double log_z = sigma - excess.value;
+        kernel_.push_back(excess.weight * std::exp(log_z + log_unit_ - std::exp(log_z)));
+      }
     }
   }
 
-  /// Calls visit(v, z, density), where z = e^{y−v} and density = (node weight) λ a v^{a−1} z e^{−z},
-  /// for every node that counts.
-  template <class Visit>
-  void around(double y, const Visit& visit) const {
-    const double x = y > 2.0 * kEdge ? y - kEdge - 1.0 : first_ * step_;
-    const auto begin = static_cast<std::size_t>(std::max(0.0, std::floor(x / step_) - first_));
-    for (std::size_t i = begin; i < size_ && value_[i] < std::max(y, 0.0) + kReach + tail_; ++i) {
-      const double z = std::exp(y - value_[i]);
-      visit(value_[i], z, std::exp(log_weight_[i] + (y - value_[i]) - z));
+  [[nodiscard]] double mean_weight(double log_winner) const {
+    std::vector<double> within;
+    for (const Node& excess : excesses_) {
+      within.push_back(keys_within(law_, log_winner, excess.value, log_unit_));
     }
+    double total = 0.0;
+    for (std::size_t i = 0; i < sigmas_.size(); ++i) {
+      const double* row = kernel_.data() + i * within.size();
+      double loss = 0.0;
+      for (std::size_t k = 0; k < within.size(); ++k) loss += row[k] * within[k];
+      total += std::exp(sigmas_[i] - std::exp(sigmas_[i]) - loss);
+    }
+    return law_.step * total;
   }
-
-  void set_tail(double tail) { tail_ = tail; }
 
  private:
-  double step_;
-  double first_;  // x/step of the first node
-  std::size_t size_;
-  double tail_ = 0.0;
-  std::vector<double> value_;
-  std::vector<double> log_weight_;
+  CriticalSphere law_;
+  std::vector<Node> excesses_;
+  double log_unit_;  // e^{log_unit} multiplies the kernel and divides the counts
+  std::vector<double> sigmas_;
+  std::vector<double> kernel_;  // σ × g
 };
-
-/// How far beyond y + kReach the factor v^a still lifts e^{−v}: v^a e^{−v} peaks at a.
-double tail_of(const CriticalSphere& law) { return 4.0 * law.exponent; }
-
-/// Where ∫ dy e^{−Ψ(y)} ... lives, on nodes y = κ sinh(x/κ) that grow with |y| once |y| > κ.
-struct Outer {
-  explicit Outer(const CriticalSphere& law) : step(law.step), scale(8.0 + 4.0 * law.exponent) {
-    const double log_mean = log_rate(law) + std::lgamma(law.exponent + 1.0);  // log E Z
-    const double largest =
-        law.theta * std::pow(1.2 * kReach, 1.0 / law.exponent) + 0.25 * kReach;
-    first = std::floor(scale * std::asinh((std::min(0.0, -log_mean) - kReach) / scale) / step);
-    last = std::ceil(scale * std::asinh(largest / scale) / step);
-  }
-
-  /// Σ f(y) dy.
-  double sum(const auto& integrand) const {
-    double total = 0.0;
-    for (double k = first; k <= last; ++k) {
-      const double x = k * step / scale;
-      total += std::cosh(x) * integrand(scale * std::sinh(x));
-    }
-    return step * total;
-  }
-
-  [[nodiscard]] double largest() const { return scale * std::sinh(last * step / scale); }
-
-  double step, scale;
-  double first, last;  // x/step
-};
-
-Energies energies_up_to(const CriticalSphere& law, double y) {
-  Energies energies(law, std::max(y, 0.0) + kReach + tail_of(law));
-  energies.set_tail(tail_of(law));
-  return energies;
-}
 
 }  // namespace
 
@@ -117,46 +198,60 @@ double sphere_unit(double log_n, int dimension) {
 
 double critical_sphere_laplace(const CriticalSphere& law, double y) {
   expect_domain(law);
-  double sum = 0.0;
-  energies_up_to(law, y).around(y, [&](double v, double, double density) { sum += v * density; });
-  return sum / law.exponent;
+  return energy_sums(law, y).energy / law.exponent;
 }
 
 double critical_sphere_average(const CriticalSphere& law, double power,
                                const std::function<double(double)>& function) {
   expect_domain(law);
-  DEWPOINT_EXPECTS(0.5 <= power && power <= 64.0);
-  const Outer outer(law);
-  const Energies energies = energies_up_to(law, outer.largest());
-  const double total = outer.sum([&](double y) {
-    double laplace = 0.0, sum = 0.0;
-    energies.around(y, [&](double v, double z, double density) {
-      laplace += v * density;
+  DEWPOINT_EXPECTS(1.0 <= power && power <= 16.0);
+  double total = 0.0;
+  for_outer(law, [&](double y, double weight) {
+    double energy = 0.0, sum = 0.0;
+    for_energies(law, y, [&](double v, double z, double density) {
+      energy += v * density;
       sum += density * std::pow(z, power - 1.0) * function(v / law.theta);
     });
-    return std::exp(-laplace / law.exponent) * sum;
+    total += weight * std::exp(-energy / law.exponent) * sum;
   });
   return total / std::tgamma(power);
 }
 
-/// The entropy is minus the derivative in p at p = 1: z^p/Γ(p) has the derivative z (log z + γ_E).
 CriticalSphereMeans critical_sphere_means(const CriticalSphere& law) {
   expect_domain(law);
-  const Outer outer(law);
-  const Energies energies = energies_up_to(law, outer.largest());
-  CriticalSphereMeans means{};
-  means.normalisation = outer.sum([&](double y) {
-    double first = 0.0, second = 0.0, energy = 0.0, second_energy = 0.0, entropy = 0.0;
-    energies.around(y, [&](double v, double z, double density) {
-      first += density;
-      second += z * density;
-      energy += v * density;
-      second_energy += v * z * density;
-      entropy -= density * (y - v + std::numbers::egamma);
-    });
-    return first;
+  EnergySums total;
+  for_outer(law, [&](double y, double weight) {
+    const EnergySums sums = energy_sums(law, y);
+    total.add(sums, weight * std::exp(-sums.energy / law.exponent));
   });
-  return means;
+  return {total.one, total.square, -total.log_one, total.energy / law.theta,
+          2.0 * total.square_energy / law.theta};
+}
+
+double critical_sphere_largest_weight(const CriticalSphere& law) {
+  expect_domain(law);
+  // x = e^ξ, the number of keys nearer than v, is exponential for the winner.
+  const double last = std::log(kReach);
+  const auto log_winner = [&law](double xi) { return std::log(law.theta) + xi / law.exponent; };
+  const LaplaceOfOthers others(law, log_winner(last));
+  double total = 0.0;
+  const auto count = static_cast<int>((last + kReach) / law.step) + 1;
+  for (int i = 0; i < count; ++i) {
+    const double xi = last - i * law.step;
+    total += std::exp(xi - std::exp(xi)) * others.mean_weight(log_winner(xi));
+  }
+  return law.step * total;
+}
+
+double half_participation_theta(double exponent) {
+  const auto excess = [exponent](double log_theta) {
+    return critical_sphere_means({std::exp(log_theta), exponent}).participation - 0.5;
+  };
+  std::uintmax_t iterations = 100;
+  const auto [lower, upper] = boost::math::tools::toms748_solve(
+      excess, std::log(0.1 * exponent), std::log(6.0 * exponent + 4.0),
+      [](double x, double y) { return std::abs(x - y) < 1e-10; }, iterations);
+  return std::exp(0.5 * (lower + upper));
 }
 
 }  // namespace dewpoint::theory

@@ -30,18 +30,18 @@
 
 namespace dewpoint::theory {
 
-/// Bounds of the domain of this file: d from 2 to 201, and θ from the diffuse side, where thousands
-/// of keys share the weight, to the condensed one.
+/// Bounds of the domain of this file: d from 2 to 201, and kLeastTheta a ≤ θ ≤ kMostTheta, from the
+/// diffuse side, where e^{5a} keys share the weight, to the condensed one.
 inline constexpr double kLeastExponent = 0.5;
 inline constexpr double kMostExponent = 100.0;
-inline constexpr double kLeastTheta = 0.05;
-inline constexpr double kMostTheta = 1e4;
+inline constexpr double kLeastTheta = 0.005;
+inline constexpr double kMostTheta = 1e3;
 
 /// One point of the law.
 struct CriticalSphere {
-  double theta;          // θ = β/β*
-  double exponent;       // a = (d − 1)/2
-  double step = 0.2;     // of the sums
+  double theta;       // θ = β/β*
+  double exponent;    // a = (d − 1)/2
+  double step = 0.2;  // of the sums
 };
 
 /// β* = (c_d n)^{2/(d−1)}.
@@ -49,7 +49,8 @@ struct CriticalSphere {
 ///   Domain      log n ≥ 0, 2 ≤ d ≤ 201, and log β* ≤ 700.
 ///   Accuracy    relative error 1e-14 (1 + log n).
 ///   Properties  (1) d = 2: 2n²/π². d = 3: n/2. d = 5: √(3n/4).
-///   Reference   [The scaling limits of softmax attention, arXiv:2605.08505] up to the constant.
+///   Reference   [Scaling limits of long-context transformers, arXiv:2605.08505] up to the
+///               constant, which is derived here.
 [[nodiscard]] double sphere_unit(double log_n, int dimension);
 
 /// Ψ(y) = −log E exp(−e^y Z), the Laplace exponent of the partition function.
@@ -57,14 +58,13 @@ struct CriticalSphere {
 ///   Domain      as CriticalSphere; |y| ≤ 1e5.
 ///   Accuracy    relative error kCriticalSphereError.
 ///   Properties  (1) a = 1: Ein(e^y)/θ.
-///               (2) λ Γ(a+1) e^y as y → −∞; λ y^a as y → ∞, to leading order.
-///               (3) its derivative at −∞ is E Z = λ Γ(a+1) times e^y.
+///               (2) e^y E Z = λ Γ(a+1) e^y as y → −∞; λ y^a to leading order as y → ∞.
 ///   Reference   derived here.
 [[nodiscard]] double critical_sphere_laplace(const CriticalSphere& law, double y);
 
 /// E Σ_k w_k^p h(Γ_k^{1/a}) for a function h of the gap in units of 1/β*.
 ///
-///   Domain      as CriticalSphere, 1/2 ≤ p ≤ 64; h smooth on (0, ∞) and of at most polynomial
+///   Domain      as CriticalSphere, 1 ≤ p ≤ 16; h smooth on (0, ∞) and of at most polynomial
 ///               growth. A kink of h costs the accuracy.
 ///   Accuracy    kCriticalSphereError times the mean of |h|.
 ///   Properties  (1) p = 1, h = 1: 1.
@@ -74,8 +74,8 @@ struct CriticalSphere {
 [[nodiscard]] double critical_sphere_average(const CriticalSphere& law, double power,
                                              const std::function<double(double)>& function);
 
-/// Means of the limit law. With unit keys as values, ATT = Σ w_k k_k has the part ⟨q, ATT⟩ along the
-/// query and the part ATT_⊥ across it.
+/// Means of the limit law. With unit keys as values, ATT = Σ w_k k_k has the part ⟨q, ATT⟩ along
+/// the query and the part ATT_⊥ across it.
 struct CriticalSphereMeans {
   double normalisation;  // E Σw: its distance from 1 measures the quadrature
   double participation;  // E Σw²
@@ -85,7 +85,8 @@ struct CriticalSphereMeans {
 };
 
 ///   Domain      as CriticalSphere.
-///   Accuracy    relative error kCriticalSphereError of each; of the entropy, absolute.
+///   Accuracy    relative error kCriticalSphereError of each; of the entropy H,
+///               kCriticalSphereError (1 + H).
 ///   Properties  (1) the normalisation is 1.
 ///               (2) the virial identity θ E Σ w(1 − w)Γ^{1/a} = a, that is
 ///                   scatter = 2 (bias − a/θ).
@@ -93,13 +94,14 @@ struct CriticalSphereMeans {
 ///               (4) halving the step changes nothing beyond the error.
 ///               (5) equal the means over draws of Γ_k.
 ///               (6) participation at θ = ta tends to 1 − 1/t as a → ∞, entropy likewise.
-///   Reference   derived here; the laws of [The scaling limits of softmax attention,
+///   Reference   derived here; the regime is that of [Scaling limits of long-context transformers,
 ///               arXiv:2605.08505].
 [[nodiscard]] CriticalSphereMeans critical_sphere_means(const CriticalSphere& law);
 
 /// The mean of the largest weight,
 ///
-///     E w_1 = ∫_0^∞ dx e^{−x} ∫_0^∞ ds e^{−s} exp(−λ ∫_0^∞ [(v+g)^a − v^a] s e^{−g} e^{−s e^{−g}} dg),
+///     E w_1 = ∫_0^∞ dx e^{−x} ∫_0^∞ ds e^{−s} exp(−λ ∫_0^∞ [(v+g)^a − v^a] s e^{−g} e^{−s e^{−g}}
+///     dg),
 ///
 /// v = θ x^{1/a}: given the nearest key, the others are a Poisson process beyond it.
 ///
@@ -122,7 +124,8 @@ struct CriticalSphereMeans {
 ///   Reference   derived here.
 [[nodiscard]] double half_participation_theta(double exponent);
 
-/// The sums leave e^{−π²/step} = 4e-22; what remains is rounding of exponents of size a log θ.
-inline constexpr double kCriticalSphereError = 1e-10;
+/// The sums leave e^{−π²/step} = 4e-22; what remains is the rounding of exponents, up to 600 in
+/// size.
+inline constexpr double kCriticalSphereError = 1e-11;
 
 }  // namespace dewpoint::theory

@@ -3,31 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numbers>
 #include <vector>
 
+#include "dewpoint/core/distributions/normal.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/theory/gauss_legendre.hpp"
 
 namespace dewpoint::theory {
 
 namespace {
-
-const double kHalfLogTwoPi = 0.5 * std::log(2.0 * std::numbers::pi);
-
-// From here on ten terms of the tail series leave less than (2·10−1)!!/25²⁰ = 7e-20.
-constexpr double kSeriesFrom = 25.0;
-
-/// u Φ̄(u)/φ(u) = 1 − 1/u² + 3/u⁴ − 15/u⁶ + ...
-double tail_series(double score) {
-  const double inverse_square = 1.0 / (score * score);
-  double term = 1.0, sum = 1.0;
-  for (int k = 1; k < 10; ++k) {
-    term *= -(2.0 * k - 1.0) * inverse_square;
-    sum += term;
-  }
-  return sum;
-}
 
 // ∫ f over log Γ by the trapezoidal rule. The integrands decay as Γ^{1/2} or faster to the left and
 // as e^{−Γ} to the right; a step h errs by |Γ(1 + 2πi/h)|, 1e-10 at 0.4 and 1e-19 at 0.2.
@@ -56,7 +40,7 @@ double log_power_of_rest(double x, double log_n, double k) {
 class OtherScores {
  public:
   OtherScores(double largest, double inverse_temperature, const QuadratureRule& panel) {
-    const double drift = largest - inverse_temperature, hazard = tail_hazard(largest);
+    const double drift = largest - inverse_temperature, hazard = normal::tail_hazard(largest);
     const double end = std::max(drift, 0.0) + kReach;
     for (int p = 0; p < steps_between(0.0, end, kPanel); ++p) {
       const QuadratureRule rule = on_interval(panel, p * kPanel, (p + 1) * kPanel);
@@ -66,7 +50,7 @@ class OtherScores {
         factor_.push_back(std::exp(-inverse_temperature * y));
       }
     }
-    log_slope_ = std::log(hazard) + 0.5 * drift * drift + kHalfLogTwoPi + log_upper_tail(-drift);
+    log_slope_ = std::log(hazard) + normal::log_cdf(drift) - normal::log_density(drift);
   }
 
   /// log of g/(Γ s) at s → 0.
@@ -94,32 +78,10 @@ class OtherScores {
 
 }  // namespace
 
-double log_upper_tail(double score) {
-  if (score < kSeriesFrom) return std::log(0.5 * std::erfc(score / std::numbers::sqrt2));
-  return -0.5 * score * score - kHalfLogTwoPi - std::log(score) + std::log(tail_series(score));
-}
-
-double tail_hazard(double score) {
-  if (score >= kSeriesFrom) return score / tail_series(score);
-  return std::exp(-0.5 * score * score - kHalfLogTwoPi) /
-         (0.5 * std::erfc(score / std::numbers::sqrt2));
-}
-
-double upper_quantile(double log_tail) {
-  DEWPOINT_EXPECTS(-1e20 <= log_tail && log_tail <= -1.0);
-  double score = std::sqrt(-2.0 * log_tail);
-  for (int iteration = 0; iteration < 50; ++iteration) {
-    const double change = (log_upper_tail(score) - log_tail) / tail_hazard(score);
-    score += change;
-    if (std::abs(change) <= kTailError * score) break;
-  }
-  return score;
-}
-
 double mean_largest_score(double log_n) {
   DEWPOINT_EXPECTS(log_n >= kLeastLogScores);
   return over_log_gamma(0.2, [log_n](double tau) {
-    return upper_quantile(tau - log_n) *
+    return normal::upper_quantile(tau - log_n) *
            std::exp(tau + log_power_of_rest(std::exp(tau), log_n, 1.0));
   });
 }
@@ -129,7 +91,7 @@ double mean_top_gap(double log_n, int rank) {
   double factor = 1.0;
   for (int j = 0; j < rank; ++j) factor *= (1.0 - j * std::exp(-log_n)) / (j + 1.0);
   return factor * over_log_gamma(0.2, [log_n, rank](double tau) {
-           const double hazard = tail_hazard(upper_quantile(tau - log_n));
+           const double hazard = normal::tail_hazard(normal::upper_quantile(tau - log_n));
            return std::exp(rank * tau + log_power_of_rest(std::exp(tau), log_n, rank)) / hazard;
          });
 }
@@ -139,7 +101,7 @@ double mean_largest_weight(double log_n, double inverse_temperature) {
   const QuadratureRule panel = gauss_legendre(16);
   constexpr double step = 0.4;
   return over_log_gamma(step, [&](double tau) {
-    const OtherScores others(upper_quantile(tau - log_n), inverse_temperature, panel);
+    const OtherScores others(normal::upper_quantile(tau - log_n), inverse_temperature, panel);
     const double gamma = std::exp(tau);
     // In σ = log s the integrand rises as e^σ until s or g is of order 1, and g is at most linear.
     const double peak = std::min(0.0, -tau - others.log_slope());

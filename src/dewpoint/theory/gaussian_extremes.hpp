@@ -17,34 +17,6 @@ namespace dewpoint::theory {
 /// Smallest log n of this file: below a thousand scores the tail is no longer a tail.
 inline constexpr double kLeastLogScores = 6.9;
 
-/// log Φ̄(u), the logarithm of the probability that a standard normal variable exceeds u.
-///
-///   Domain      any u below 1e150.
-///   Accuracy    kTailError (1 + |log Φ̄(u)|).
-///   Properties  (1) continuous where the series takes over from the error function.
-///               (2) −h is its derivative.
-///   Reference   [Abramowitz and Stegun, 26.2.12].
-[[nodiscard]] double log_upper_tail(double score);
-
-/// The hazard h(u) = φ(u)/Φ̄(u) of a standard normal variable: u + 1/u + O(u⁻³).
-///
-///   Domain      any u below 1e150.
-///   Accuracy    relative error kTailError (1 + u²) while u ≤ 25, kTailError beyond.
-///   Properties  (1) u < h(u) < u + 1/u for u > 0.
-///   Reference   [Gordon 1941].
-[[nodiscard]] double tail_hazard(double score);
-
-/// The score that is exceeded with given probability, log Φ̄(u) = log_tail. At log_tail = −log n it
-/// is b_n, the natural unit of the largest of n scores.
-///
-///   Domain      −1e20 ≤ log_tail ≤ −1.
-///   Accuracy    relative error 4 kTailError.
-///   Properties  (1) inverts log_upper_tail.
-///   Reference   Newton's method on log_upper_tail.
-[[nodiscard]] double upper_quantile(double log_tail);
-
-inline constexpr double kTailError = 1e-15;
-
 /// Mean of the largest of n scores, E M_n = ∫ u (1 − Γ/n)^{n−1} dΓ.
 ///
 ///   Domain      log n ≥ kLeastLogScores.

@@ -83,7 +83,8 @@ double poisson_dirichlet_entropy(double load) {
 
 double published_largest_weight(double load) {
   DEWPOINT_EXPECTS(load > 0.0);
-  return integral([load](double x) { return std::exp(-x - entire_exponential_integral(x) / load); });
+  return integral(
+      [load](double x) { return std::exp(-x - entire_exponential_integral(x) / load); });
 }
 
 }  // namespace dewpoint::theory

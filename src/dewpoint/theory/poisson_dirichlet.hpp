@@ -29,7 +29,7 @@ namespace dewpoint::theory {
 ///               (2) both forms of Ψ give it.
 ///               (3) increases with t; E Σw² ≤ E w_1 ≤ √(E Σw²).
 ///               (4) equals the mean over draws of Γ_k.
-///   Reference   [Pitman and Yor 1997, Proposition 17] in other variables; the series derived here.
+///   Reference   derived here; the law is that of [Pitman and Yor 1997].
 [[nodiscard]] double poisson_dirichlet_largest_weight(double load);
 
 /// E Σ_k w_k^p,
@@ -84,7 +84,8 @@ inline constexpr double kPoissonDirichletError = 1e-12;
 ///   Accuracy    relative error kPoissonDirichletError.
 ///   Properties  (1) 0.729488 at t = 2, 0.3738 at t = 1/2.
 ///               (2) critical_sphere_largest_weight(t, 1).
-///   Reference   [Critical attention scaling in long-context transformers, Eq (118)], errata row 18;
+///   Reference   [Critical attention scaling in long-context transformers, Eq (118)], errata row
+///   18;
 ///               the integral is the generalised Dickman law.
 [[nodiscard]] double published_largest_weight(double load);
 
