@@ -10,34 +10,15 @@
 #include <string>
 
 #include "dewpoint/attention/jacobian_reference.hpp"
+#include "support/matrices.hpp"
 #include "support/test_seed.hpp"
 
 namespace dewpoint::attention {
 namespace {
 
-using Entry = std::function<double(double, double)>;
-
-Matrix<double> matrix_of(std::size_t n, std::size_t d, const Entry& entry) {
-  Matrix<double> result(n, d);
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t k = 0; k < d; ++k) {
-      result(i, k) = entry(static_cast<double>(i), static_cast<double>(k));
-    }
-  }
-  return result;
-}
-
-Matrix<double> normal_matrix(std::size_t n, std::size_t d, const std::string& name) {
-  Matrix<double> result(n, d);
-  test::stream(name).normals(0, {result.data(), result.size()});
-  return result;
-}
-
-double inner(const Matrix<double>& a, const Matrix<double>& b) {
-  double sum = 0.0;
-  for (std::size_t k = 0; k < a.size(); ++k) sum += a.data()[k] * b.data()[k];
-  return sum;
-}
+using test::inner;
+using test::matrix_of;
+using test::normal_matrix;
 
 double length(std::span<const double> row) {
   double sum = 0.0;

@@ -10,51 +10,20 @@
 #include <string>
 
 #include "dewpoint/attention/reference.hpp"
+#include "support/matrices.hpp"
 #include "support/test_seed.hpp"
 
 namespace dewpoint::attention {
 namespace {
 
+using test::inner;
+using test::largest;
+using test::largest_difference;
+using test::matrix_of;
+using test::normal_matrix;
+
 constexpr std::array kBothWays = {SecondMoment::pairs_of_keys, SecondMoment::khatri_rao};
 const std::array kMasks = {Mask::none(), Mask::causal(), Mask::window(3)};
-
-using Entry = std::function<double(double, double)>;
-
-Matrix<double> matrix_of(std::size_t n, std::size_t d, const Entry& entry) {
-  Matrix<double> result(n, d);
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t k = 0; k < d; ++k) {
-      result(i, k) = entry(static_cast<double>(i), static_cast<double>(k));
-    }
-  }
-  return result;
-}
-
-Matrix<double> normal_matrix(std::size_t n, std::size_t d, const std::string& name) {
-  Matrix<double> result(n, d);
-  test::stream(name).normals(0, {result.data(), result.size()});
-  return result;
-}
-
-double inner(const Matrix<double>& a, const Matrix<double>& b) {
-  double sum = 0.0;
-  for (std::size_t k = 0; k < a.size(); ++k) sum += a.data()[k] * b.data()[k];
-  return sum;
-}
-
-double largest(const Matrix<double>& a) {
-  double result = 0.0;
-  for (std::size_t k = 0; k < a.size(); ++k) result = std::max(result, std::abs(a.data()[k]));
-  return result;
-}
-
-double largest_difference(const Matrix<double>& a, const Matrix<double>& b) {
-  double result = 0.0;
-  for (std::size_t k = 0; k < a.size(); ++k) {
-    result = std::max(result, std::abs(a.data()[k] - b.data()[k]));
-  }
-  return result;
-}
 
 // J v and Jᵀ v, where v and the result are n x d matrices read row by row.
 Matrix<double> times(const Matrix<double>& jacobian, const Matrix<double>& v, bool transposed) {

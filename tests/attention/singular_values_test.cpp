@@ -9,16 +9,13 @@
 #include <string>
 
 #include "dewpoint/attention/jacobian_reference.hpp"
+#include "support/matrices.hpp"
 #include "support/test_seed.hpp"
 
 namespace dewpoint::attention {
 namespace {
 
-Matrix<double> normal_matrix(std::size_t n, std::size_t d, const std::string& name) {
-  Matrix<double> result(n, d);
-  test::stream(name).normals(0, {result.data(), result.size()});
-  return result;
-}
+using test::normal_matrix;
 
 TokenCloud random_tokens(std::size_t n, std::size_t d, const std::string& name) {
   TokenCloud tokens = split_norms(normal_matrix(n, d, name));

@@ -8,10 +8,14 @@
 #include <string>
 
 #include "dewpoint/attention/jacobian_reference.hpp"
+#include "support/matrices.hpp"
 #include "support/test_seed.hpp"
 
 namespace dewpoint::experiments {
 namespace {
+
+using test::largest;
+using test::largest_difference;
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
@@ -25,20 +29,6 @@ Matrix<double> random_tokens(std::size_t n, std::size_t d, const std::string& na
     for (double& coordinate : tokens.row(i)) coordinate *= scale;
   }
   return tokens;
-}
-
-double largest(const Matrix<double>& a) {
-  double result = 0.0;
-  for (std::size_t k = 0; k < a.size(); ++k) result = std::max(result, std::abs(a.data()[k]));
-  return result;
-}
-
-double largest_difference(const Matrix<double>& a, const Matrix<double>& b) {
-  double result = 0.0;
-  for (std::size_t k = 0; k < a.size(); ++k) {
-    result = std::max(result, std::abs(a.data()[k] - b.data()[k]));
-  }
-  return result;
 }
 
 // A row is n weights divided by their sum: n + 1 roundings of numbers that add up to 1.

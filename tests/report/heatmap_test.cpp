@@ -13,14 +13,19 @@
 #include <string>
 
 #include "dewpoint/core/error.hpp"
+#include "report/svg_text.hpp"
 #include "report/without_gnuplot.hpp"
 #include "store/scratch_folder.hpp"
 
 namespace dewpoint::report {
 namespace {
 
+using test::code_of;
+using test::count;
+using test::has_python;
 using test::read_bytes;
 using test::ScratchFolder;
+using test::texts_of;
 using test::write_bytes;
 using Names = std::vector<std::string>;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -65,29 +70,6 @@ HeatmapFigure small_figure(std::size_t panels) {
   }
   return figure;
 }
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
-    ++found;
-  }
-  return found;
-}
-
-// The texts of an SVG, one per line, as an XML parser sees them; what is wrong if it is not XML.
-std::string texts_of(const std::filesystem::path& svg, const ScratchFolder& folder) {
-  write_bytes(folder / "texts.py",
-              "import sys, xml.etree.ElementTree as tree\n"
-              "for e in tree.parse(sys.argv[1]).iter('{http://www.w3.org/2000/svg}text'):\n"
-              "    sys.stdout.buffer.write((''.join(e.itertext()) + '\\n').encode())\n");
-  const std::string command =
-      fmt::format("python3 '{}' '{}' > '{}' 2>&1", (folder / "texts.py").string(), svg.string(),
-                  (folder / "texts").string());
-  EXPECT_EQ(std::system(command.c_str()), 0);
-  return read_bytes(folder / "texts");
-}
-
-bool has_python() { return std::system("python3 -c 'import xml.etree' 2>/dev/null") == 0; }
 
 std::uint32_t big_endian(const std::string& bytes, std::size_t at) {
   std::uint32_t value = 0;
@@ -228,16 +210,6 @@ TEST(DrawHeatmap, TakesAFolderWithAnAwkwardName) {
   std::filesystem::create_directory(inside);
   draw(small_figure(1), inside / "~|x");
   EXPECT_TRUE(std::filesystem::exists(inside / "~|x.png"));
-}
-
-template <class Action>
-Code code_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return Code::stopped;
 }
 
 TEST(DrawHeatmap, SaysSoWhenItCannotWrite) {

@@ -14,6 +14,7 @@
 namespace dewpoint::report {
 namespace {
 
+using test::code_of;
 using test::count;
 using test::kPixelRounding;
 using test::read_bytes;
@@ -271,16 +272,6 @@ TEST(DrawLineFigure, IsNotBrokenByAnyText) {
     EXPECT_EQ(count(texts_of(folder / "a.svg", folder), text + "\n"), 6U) << text;
     EXPECT_FALSE(std::filesystem::exists(owned));
   }
-}
-
-template <class Action>
-Code code_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  return Code::stopped;
 }
 
 TEST(DrawLineFigure, SaysSoWhenItCannotWrite) {

@@ -1,4 +1,4 @@
-// What stands in an SVG that gnuplot wrote.
+// What stands in an SVG that gnuplot wrote, and what drawing it complained of.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "dewpoint/core/error.hpp"
 #include "store/scratch_folder.hpp"
 
 namespace dewpoint::test {
@@ -37,6 +38,17 @@ inline std::string texts_of(const std::filesystem::path& svg, const ScratchFolde
                   (folder / "texts").string());
   EXPECT_EQ(std::system(command.c_str()), 0);
   return read_bytes(folder / "texts");
+}
+
+/// The code of the error that an action ends with; Code::stopped when it ends well.
+template <class Action>
+Code code_of(Action action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return Code::stopped;
 }
 
 struct Pixel {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "dewpoint/core/blas.hpp"
+#include "dewpoint/core/vectors.hpp"
 
 namespace dewpoint::attention {
 namespace {
@@ -26,17 +27,6 @@ double power_of_two(double exponent) {
   return std::ldexp(1.0, static_cast<int>(std::clamp(exponent, -4000.0, 4000.0)));
 }
 
-// Inner product with four partial sums, so that additions need not wait for each other.
-double inner(std::span<const double> a, std::span<const double> b) {
-  std::array<double, 4> part{};
-  std::size_t k = 0;
-  for (; k + 4 <= a.size(); k += 4) {
-    for (std::size_t l = 0; l < 4; ++l) part[l] += a[k + l] * b[k + l];
-  }
-  for (; k < a.size(); ++k) part[0] += a[k] * b[k];
-  return (part[0] + part[1]) + (part[2] + part[3]);
-}
-
 double half_square_distance(std::span<const double> a, std::span<const double> b) {
   std::array<double, 4> part{};
   std::size_t k = 0;
@@ -45,16 +35,6 @@ double half_square_distance(std::span<const double> a, std::span<const double> b
   }
   for (; k < a.size(); ++k) part[0] += (a[k] - b[k]) * (a[k] - b[k]);
   return 0.5 * ((part[0] + part[1]) + (part[2] + part[3]));
-}
-
-std::vector<double> column_means(MatrixView<const double> rows) {
-  std::vector<double> mean(rows.cols(), 0.0);
-  for (std::size_t i = 0; i < rows.rows(); ++i) {
-    const auto row = rows.row(i);
-    for (std::size_t k = 0; k < mean.size(); ++k) mean[k] += row[k];
-  }
-  for (double& m : mean) m /= static_cast<double>(rows.rows());
-  return mean;
 }
 
 // A vector as direction and length; the direction of 0 is 0.

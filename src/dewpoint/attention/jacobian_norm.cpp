@@ -5,16 +5,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "dewpoint/core/blas.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/vectors.hpp"
 
 namespace dewpoint::attention {
 namespace {
 
 double square(double x) { return x * x; }
+
+using dewpoint::inner;
 
 double inner(std::span<const float> a, std::span<const float> b) {
   double sum = 0.0;
@@ -22,10 +24,6 @@ double inner(std::span<const float> a, std::span<const float> b) {
     sum += static_cast<double>(a[k]) * static_cast<double>(b[k]);
   }
   return sum;
-}
-
-double inner(std::span<const double> a, std::span<const double> b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
 double inner(std::span<const double> a, std::span<const float> b) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "dewpoint/core/blas.hpp"
+#include "dewpoint/core/vectors.hpp"
 
 namespace dewpoint::attention {
 namespace {
@@ -21,10 +22,6 @@ std::size_t strip_count(std::size_t n) { return (n + kQueries - 1) / kQueries; }
 
 Range strip(std::size_t s, std::size_t n) {
   return {s * kQueries, std::min(n, (s + 1) * kQueries)};
-}
-
-double inner(std::span<const double> a, std::span<const double> b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
 void add(double scale, std::span<const double> a, std::span<double> sum) {

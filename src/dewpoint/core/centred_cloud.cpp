@@ -1,7 +1,6 @@
 #include "dewpoint/core/centred_cloud.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -9,30 +8,10 @@
 #include "dewpoint/core/blas.hpp"
 #include "dewpoint/core/kernels.hpp"
 #include "dewpoint/core/token_cloud.hpp"
+#include "dewpoint/core/vectors.hpp"
 
 namespace dewpoint {
 namespace {
-
-// Inner product with eight partial sums, so that the compiler may use vectors.
-double inner(std::span<const double> a, std::span<const double> b) {
-  std::array<double, 8> part{};
-  std::size_t k = 0;
-  for (; k + 8 <= a.size(); k += 8) {
-    for (std::size_t l = 0; l < 8; ++l) part[l] += a[k + l] * b[k + l];
-  }
-  for (; k < a.size(); ++k) part[0] += a[k] * b[k];
-  return ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
-}
-
-std::vector<double> column_means(MatrixView<const double> rows) {
-  std::vector<double> mean(rows.cols(), 0.0);
-  for (std::size_t i = 0; i < rows.rows(); ++i) {
-    const auto row = rows.row(i);
-    for (std::size_t k = 0; k < mean.size(); ++k) mean[k] += row[k];
-  }
-  for (double& m : mean) m /= static_cast<double>(rows.rows());
-  return mean;
-}
 
 std::vector<double> column_means(MatrixView<const float> rows) {
   std::vector<double> mean(rows.cols(), 0.0);
