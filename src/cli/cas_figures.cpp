@@ -1,6 +1,4 @@
-#include "cli/cas_figures.hpp"
-
-#include <utility>
+#include "cli/figure_study.hpp"
 
 #include "cli/depth_study.hpp"
 #include "cli/phase_study.hpp"
@@ -15,12 +13,11 @@
 namespace dewpoint::cli {
 namespace {
 
-using std::filesystem::path;
 using store::StudyRecord;
 
 // Figures 1 and 2: contraction and Jacobian norm over ρ and γ for three dimensions. Quick: the
 // setting of the paper with few clouds; otherwise enough of them for errors below the colour steps.
-StudyRecord measure_maps(const CasEffort& effort) {
+StudyRecord measure_maps(const StudyEffort& effort) {
   experiments::PhaseMap map;
   map.n = {512};
   map.d = {8, 64, 512};
@@ -29,43 +26,28 @@ StudyRecord measure_maps(const CasEffort& effort) {
   return phase_map_study(map, effort.threads, effort.command);
 }
 
-template <typename Figure>
-void draw_titled(Figure figure, const std::string& title, const path& stem) {
-  figure.title = title;
-  report::draw(figure, stem);
+report::HeatmapFigure contraction_figure(const StudyRecord& study) {
+  return report::heatmap_of_phase_map(study);
 }
 
-void draw_contraction(const StudyRecord& study, const std::string& title, const path& stem) {
-  draw_titled(report::heatmap_of_phase_map(study), title, stem);
+report::HeatmapFigure jacobian_norm_figure(const StudyRecord& study) {
+  return report::heatmap_of_phase_map(study, report::PhaseQuantity::jacobian_norm);
 }
 
-void draw_jacobian_norm(const StudyRecord& study, const std::string& title, const path& stem) {
-  draw_titled(report::heatmap_of_phase_map(study, report::PhaseQuantity::jacobian_norm), title,
-              stem);
-}
-
-StudyRecord measure_three_phases(const CasEffort& effort) {
+StudyRecord measure_three_phases(const StudyEffort& effort) {
   ThreePhases parameters;
   parameters.seed = effort.seed;
   return three_phases_study(parameters, effort.threads, effort.command);
 }
 
-void draw_three_phases(const StudyRecord& study, const std::string& title, const path& stem) {
-  draw_titled(report::figure_of_three_phases(study), title, stem);
-}
-
-StudyRecord measure_scaling_collapse(const CasEffort& effort) {
+StudyRecord measure_scaling_collapse(const StudyEffort& effort) {
   ScalingCollapse parameters;
   parameters.seed = effort.seed;
   return scaling_collapse_study(parameters, effort.threads, effort.command);
 }
 
-void draw_scaling_collapse(const StudyRecord& study, const std::string& title, const path& stem) {
-  draw_titled(report::figure_of_scaling_collapse(study), title, stem);
-}
-
 // Twelve layers in all regimes: c = γ (1 − ρ) = 0.8, 1, 1.4, 1.7, 2.
-experiments::PhaseDepth twelve_layers(const CasEffort& effort) {
+experiments::PhaseDepth twelve_layers(const StudyEffort& effort) {
   experiments::PhaseDepth parameters;
   parameters.cloud.rho = 0.5;
   parameters.cloud.common = tokens::Common::fixed;
@@ -76,7 +58,7 @@ experiments::PhaseDepth twelve_layers(const CasEffort& effort) {
   return parameters;
 }
 
-StudyRecord measure_simplex_depth(const CasEffort& effort) {
+StudyRecord measure_simplex_depth(const StudyEffort& effort) {
   experiments::PhaseDepth parameters = twelve_layers(effort);
   parameters.cloud.law = "simplex";
   parameters.cloud.n = 256;
@@ -84,7 +66,7 @@ StudyRecord measure_simplex_depth(const CasEffort& effort) {
   return depth_study(parameters, effort.threads, effort.command);
 }
 
-StudyRecord measure_gaussian_depth(const CasEffort& effort) {
+StudyRecord measure_gaussian_depth(const StudyEffort& effort) {
   experiments::PhaseDepth parameters = twelve_layers(effort);
   parameters.cloud.n = 256;
   parameters.cloud.d = 64;
@@ -93,7 +75,7 @@ StudyRecord measure_gaussian_depth(const CasEffort& effort) {
 
 // Singular values of a product of n d × n d matrices: fewer tokens. There is no recursion beside
 // them, because a simplex of so many tokens does not fit into so few dimensions.
-StudyRecord measure_end_to_end(const CasEffort& effort) {
+StudyRecord measure_end_to_end(const StudyEffort& effort) {
   experiments::PhaseDepth parameters = twelve_layers(effort);
   parameters.cloud.n = 64;
   parameters.cloud.d = 32;
@@ -113,52 +95,49 @@ report::LineFigure depth_figure(const StudyRecord& study) {
   return figure;
 }
 
-void draw_depth(const StudyRecord& study, const std::string& title, const path& stem) {
-  draw_titled(depth_figure(study), title, stem);
-}
-
 // The gap of the tokens, and norm and largest singular value of the product: all logarithmic.
-void draw_end_to_end(const StudyRecord& study, const std::string& title, const path& stem) {
+report::LineFigure end_to_end_figure(const StudyRecord& study) {
   report::LineFigure figure = depth_figure(study);
   std::erase_if(figure.panels, [](const report::LinePanel& panel) {
     return panel.y.scale == report::AxisScale::linear;
   });
-  draw_titled(std::move(figure), title, stem);
+  return figure;
 }
 
 }  // namespace
 
-std::vector<CasStudy> cas_studies() {
+std::vector<FigureStudy> cas_figures() {
   return {{"cas-figures-1-2",
            measure_maps,
            {{"cas-figure-1",
              "Figure 1 of 'Critical attention scaling': contraction of angles in one layer",
-             draw_contraction},
+             drawn_by(contraction_figure)},
             {"cas-figure-2", "Figure 2 of 'Critical attention scaling': Jacobian norm of one layer",
-             draw_jacobian_norm}}},
+             drawn_by(jacobian_norm_figure)}}},
           {"cas-three-phases",
            measure_three_phases,
            {{"cas-three-phases",
              "Theorem C.2: among clusters, attention turns from the rest to its cluster to itself",
-             draw_three_phases}}},
+             drawn_by(report::figure_of_three_phases)}}},
           {"cas-scaling-collapse",
            measure_scaling_collapse,
            {{"cas-scaling-collapse",
              "Theorems 2.1 and 2.4 at finite length: all transitions on one curve",
-             draw_scaling_collapse}}},
+             drawn_by(report::figure_of_scaling_collapse)}}},
           {"cas-depth",
            measure_simplex_depth,
-           {{"cas-depth", "Many layers on a simplex follow the exact recursion", draw_depth}}},
+           {{"cas-depth", "Many layers on a simplex follow the exact recursion",
+             drawn_by(depth_figure)}}},
           {"cas-depth-gaussian",
            measure_gaussian_depth,
            {{"cas-depth-gaussian",
              "Many layers on Gaussian tokens: softer than on a simplex (dashed), and earlier",
-             draw_depth}}},
+             drawn_by(depth_figure)}}},
           {"cas-end-to-end",
            measure_end_to_end,
            {{"cas-end-to-end",
              "Many layers on Gaussian tokens: what is left of a gradient from end to end",
-             draw_end_to_end}}}};
+             drawn_by(end_to_end_figure)}}}};
 }
 
 }  // namespace dewpoint::cli

@@ -8,7 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/cas_figures.hpp"
+#include "cli/figure_study.hpp"
 #include "cli/commands.hpp"
 #include "cli/phase_study.hpp"
 #include "dewpoint/core/error.hpp"
@@ -32,19 +32,19 @@ path make_folder(const std::string& output) {
   return std::filesystem::absolute(output);
 }
 
-path study_file(const path& folder, const CasStudy& study) {
+path study_file(const path& folder, const FigureStudy& study) {
   return folder / (study.name + ".study");
 }
 
 // One study and its figures. The files are added to `made` and, unless `quiet`, named as soon as
 // they are there.
-void make(const CasStudy& study, const CasEffort& effort, const path& folder, bool quiet,
+void make(const FigureStudy& study, const StudyEffort& effort, const path& folder, bool quiet,
           Json& made) {
   const path file = study_file(folder, study);
   const store::StudyRecord record = study.measure(effort);
   store::write_study(file, record);
   made["studies"].push_back(file.string());
-  for (const CasFigure& figure : study.figures) {
+  for (const StudyFigure& figure : study.figures) {
     const std::string stem = (folder / figure.name).string();
     figure.draw(record, figure.title, stem);
     made["figures"].push_back(stem + ".svg");
@@ -58,11 +58,11 @@ void make(const CasStudy& study, const CasEffort& effort, const path& folder, bo
 
 int run_reproduce(const ReproduceOptions& o, const std::string& command) {
   const path folder = make_folder(o.output);
-  const std::vector<CasStudy> studies = cas_studies();
-  for (const CasStudy& study : studies) require_writable(study_file(folder, study));
-  const CasEffort effort{o.quick, o.common.seed, o.common.threads, command};
+  const std::vector<FigureStudy> studies = cas_figures();
+  for (const FigureStudy& study : studies) require_writable(study_file(folder, study));
+  const StudyEffort effort{o.quick, o.common.seed, o.common.threads, command};
   Json made = {{"figures", Json::array()}, {"studies", Json::array()}};
-  for (const CasStudy& study : studies) make(study, effort, folder, o.common.json, made);
+  for (const FigureStudy& study : studies) make(study, effort, folder, o.common.json, made);
   if (o.common.json) fmt::print("{}\n", made.dump());
   return 0;
 }

@@ -17,9 +17,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dewpoint/core/distributions/depth_distribution.hpp"
+
 namespace dewpoint {
 
-class SphereGap {
+class SphereGap final : public DepthDistribution {
  public:
   /// The largest dimension that is tested.
   static constexpr int kMostDimension = 512;
@@ -28,6 +30,9 @@ class SphereGap {
   explicit SphereGap(int dimension);
 
   [[nodiscard]] int dimension() const { return dimension_; }
+
+  [[nodiscard]] double lowest() const override { return 0.0; }
+  [[nodiscard]] double highest() const override { return 2.0; }
 
   /// The local exponent a = (d − 1)/2.
   [[nodiscard]] double exponent() const { return exponent_; }
@@ -45,18 +50,18 @@ class SphereGap {
   ///               (2) d = 2: F = (2/π) arcsin √(t/2). d = 3: F = t/2.
   ///               (3) F(t)/(c_d t^a) = 1 − a(a − 1)/(2(a + 1)) t + O(t²).
   ///   Reference   [DLMF, 8.17.8].
-  [[nodiscard]] double log_cdf(double gap) const;
+  [[nodiscard]] double log_cdf(double gap) const override;
   [[nodiscard]] double cdf(double gap) const;
 
   /// log(1 − F(t)) = log F(2 − t).
-  [[nodiscard]] double log_survival(double gap) const;
+  [[nodiscard]] double log_survival(double gap) const override;
 
   /// log f(t) and f(t).
   ///
   ///   Domain      0 ≤ t ≤ 2; at both ends f is +∞ for d = 2, 1/2 for d = 3 and 0 beyond.
   ///   Accuracy    kSphereGapError (1 + |log f|).
   ///   Properties  (1) the derivative of F.
-  [[nodiscard]] double log_density(double gap) const;
+  [[nodiscard]] double log_density(double gap) const override;
   [[nodiscard]] double density(double gap) const;
 
   /// The gap t with log F(t) = log_probability, and its logarithm, which exists where the gap
@@ -68,7 +73,7 @@ class SphereGap {
   ///   Properties  (1) inverts log_cdf.
   ///   Reference   Newton's method on log F as a function of log t, which is concave.
   [[nodiscard]] double log_quantile(double log_probability) const;
-  [[nodiscard]] double quantile(double log_probability) const;
+  [[nodiscard]] double quantile(double log_probability) const override;
 
  private:
   struct Series {
