@@ -9,6 +9,7 @@ python=/usr/bin/python3
 [ -x "$python" ] || python=python3
 
 "$build/exp_bench"
+"$build/top_scores_bench"
 "$build/layer_bench"
 "$build/float32_bench"
 "$build/phase_map_bench" "$here/peers" "$python" ${DEWPOINT_TORCH_PYTHON:+"$DEWPOINT_TORCH_PYTHON"}

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -48,6 +50,10 @@ Json heading(const char* prediction, Json parameters) {
   return {
       {"prediction", prediction}, {"version", version()}, {"parameters", std::move(parameters)}};
 }
+
+Json known(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+Json known(const std::optional<double>& value) { return value ? known(*value) : Json(); }
 
 std::string shown(const Json& value) {
   if (value.is_null()) return "-";

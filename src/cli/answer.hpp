@@ -8,6 +8,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ void print(const Answer& answer, bool as_json);
 
 /// {"prediction", "version", "parameters"}, with which every object begins.
 [[nodiscard]] Json heading(const char* prediction, Json parameters);
+
+/// A number, or null where there is none (NaN, ±∞).
+[[nodiscard]] Json known(double value);
+[[nodiscard]] Json known(const std::optional<double>& value);
 
 /// A value as a cell: twelve digits, words as they are, "-" for null.
 [[nodiscard]] std::string shown(const Json& value);

@@ -22,6 +22,9 @@ void add_commands(Program& program) {
   program.app.get_formatter()->column_width(34);
   program.app.require_subcommand(0, 1);
   add_phase(program);
+  add_condense(program);
+  add_query(program);
+  add_dew(program);
   add_predict(program);
   add_reproduce(program);
   add_verify(program);

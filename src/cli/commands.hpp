@@ -23,6 +23,9 @@ struct Program {
 void add_commands(Program& program);
 
 void add_phase(Program& program);
+void add_condense(Program& program);
+void add_query(Program& program);
+void add_dew(Program& program);
 void add_predict(Program& program);
 void add_reproduce(Program& program);
 void add_verify(Program& program);

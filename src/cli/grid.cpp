@@ -13,8 +13,8 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& field, const std::string& text, const char* why) {
   throw Error(Code::bad_value,
-              fmt::format("{}: '{}' {}; allowed: numbers like 0.2,0.5 or first:last:count", field,
-                          text, why));
+              fmt::format("{}: '{}' {}; allowed: numbers like 0.2,0.5 or first:last:count[:log]",
+                          field, text, why));
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -39,18 +39,26 @@ double number(const std::string& field, const std::string& text, const std::stri
   return value;
 }
 
+// To twelve digits, so that a grid over powers of ten meets them.
+double rounded(double value) { return std::stod(fmt::format("{:.12g}", value)); }
+
 std::vector<double> equal_steps(const std::string& field, const std::vector<std::string>& parts,
                                 const std::string& text) {
-  if (parts.size() != 3) refuse(field, text, "does not have three parts");
+  const bool ratios = parts.size() == 4 && parts[3] == "log";
+  if (parts.size() != 3 && !ratios) refuse(field, text, "does not have three parts, or :log after");
   const double first = number(field, parts[0], text);
   const double last = number(field, parts[1], text);
   const double count = number(field, parts[2], text);
   if (count < 2.0 || count > 100000.0 || count != std::floor(count)) {
     refuse(field, text, "does not count 2 to 100000 points");
   }
+  if (ratios && !(first > 0.0 && last > 0.0)) refuse(field, text, "is not positive");
   std::vector<double> values;
-  const double step = (last - first) / (count - 1.0);
-  for (int k = 0; k < static_cast<int>(count); ++k) values.push_back(first + k * step);
+  for (int k = 0; k < static_cast<int>(count); ++k) {
+    const double place = k / (count - 1.0);
+    values.push_back(ratios ? rounded(first * std::pow(last / first, place))
+                            : first + k * ((last - first) / (count - 1.0)));
+  }
   return values;
 }
 

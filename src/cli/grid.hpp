@@ -1,4 +1,5 @@
-// Lists of numbers on the command line: "8,64,512", or "first:last:count" for equal steps.
+// Lists of numbers on the command line: "8,64,512", or "first:last:count" for equal steps, and with
+// ":log" behind it for equal ratios.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

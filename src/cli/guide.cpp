@@ -19,6 +19,8 @@ Try
       the figures of the papers, with the theory on the same axes
 
 Ask
+  dewpoint dew              where a law of scores, or a file of them, condenses as n grows
+  dewpoint condense         Gaussian scores, a planted key; query point: keys on a sphere
   dewpoint phase depth      many layers; predict: theory at any length; verify: are the papers right?
 
   dewpoint doctor           what this build and this machine have

@@ -8,6 +8,11 @@
 //   critical   where the transition is, by every model of the tokens we have
 //   depth      layer after layer until the tokens, or their clusters, have merged
 //   scaling    what becomes of longer contexts under the multipliers that models use
+//   condense   softmax over Gaussian scores, and a planted key
+//   query      one query over uniform keys on a sphere, in its three regimes
+//   softmax    exact means of softmax over any number of scores of any continuous law
+//   dew        where a law of scores condenses, by every definition
+//   heat       attention as the heat equation run backwards
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -33,6 +38,11 @@ void add_predict(Program& program) {
   add_predict_critical(program, *predict);
   add_predict_depth(program, *predict);
   add_predict_scaling(program, *predict);
+  add_predict_condense(program, *predict);
+  add_predict_query(program, *predict);
+  add_predict_softmax(program, *predict);
+  add_predict_dew(program, *predict);
+  add_predict_heat(program, *predict);
 }
 
 }  // namespace dewpoint::cli

@@ -1,5 +1,5 @@
 // What may be asked of `dewpoint predict`: options that several questions share, with the ranges
-// they are checked against, and the six questions.
+// they are checked against, and the questions.
 //
 // A question is a struct of options with a member add_to(CLI::App&), and a function that checks
 // them and answers. A value out of range throws Error{bad_value} with field, value and range.
@@ -125,5 +125,10 @@ void add_predict_phases(Program& program, CLI::App& predict);
 void add_predict_critical(Program& program, CLI::App& predict);
 void add_predict_depth(Program& program, CLI::App& predict);
 void add_predict_scaling(Program& program, CLI::App& predict);
+void add_predict_condense(Program& program, CLI::App& predict);
+void add_predict_query(Program& program, CLI::App& predict);
+void add_predict_softmax(Program& program, CLI::App& predict);
+void add_predict_dew(Program& program, CLI::App& predict);
+void add_predict_heat(Program& program, CLI::App& predict);
 
 }  // namespace dewpoint::cli

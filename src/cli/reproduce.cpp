@@ -2,14 +2,16 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/figure_study.hpp"
 #include "cli/commands.hpp"
+#include "cli/figure_study.hpp"
 #include "cli/phase_study.hpp"
 #include "dewpoint/core/error.hpp"
 
@@ -23,7 +25,33 @@ struct ReproduceOptions {
   CommonOptions common;
   bool quick = false;
   std::string output = "dewpoint-out";
+  std::vector<std::string> only;  // names of studies; none: all
 };
+
+std::vector<FigureStudy> all_figures() {
+  std::vector<FigureStudy> all = cas_figures();
+  for (const auto& list : {cc_figures(), sl_figures()}) {
+    all.insert(all.end(), list.begin(), list.end());
+  }
+  return all;
+}
+
+// Those that were asked for, in the order of the papers.
+std::vector<FigureStudy> chosen_figures(const std::vector<std::string>& only) {
+  std::vector<FigureStudy> studies = all_figures();
+  if (only.empty()) return studies;
+  std::vector<std::string> names;
+  for (const FigureStudy& study : studies) names.push_back(study.name);
+  for (const std::string& name : only) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    throw Error(Code::bad_value,
+                fmt::format("only: '{}' is no study; allowed: {}", name, fmt::join(names, ", ")));
+  }
+  std::erase_if(studies, [&](const FigureStudy& study) {
+    return std::find(only.begin(), only.end(), study.name) == only.end();
+  });
+  return studies;
+}
 
 path make_folder(const std::string& output) {
   std::error_code failed;
@@ -57,8 +85,8 @@ void make(const FigureStudy& study, const StudyEffort& effort, const path& folde
 }
 
 int run_reproduce(const ReproduceOptions& o, const std::string& command) {
+  const std::vector<FigureStudy> studies = chosen_figures(o.only);
   const path folder = make_folder(o.output);
-  const std::vector<FigureStudy> studies = cas_figures();
   for (const FigureStudy& study : studies) require_writable(study_file(folder, study));
   const StudyEffort effort{o.quick, o.common.seed, o.common.threads, command};
   Json made = {{"figures", Json::array()}, {"studies", Json::array()}};
@@ -71,12 +99,13 @@ int run_reproduce(const ReproduceOptions& o, const std::string& command) {
 
 void add_reproduce(Program& program) {
   CLI::App* verb = program.app.add_subcommand(
-      "reproduce",
-      "The figures of 'Critical attention scaling' and of its theorems, measured anew");
+      "reproduce", "The figures of the papers and of their theorems, measured anew");
   const auto o = std::make_shared<ReproduceOptions>();
   verb->add_flag("--quick", o->quick, "Few replicas: about a minute on two cores instead of six");
   verb->add_option("-o,--output", o->output, "Folder for studies and figures")
       ->capture_default_str();
+  verb->add_option("--only", o->only, "Only this study, several times if wanted: cc-retrieval, ..")
+      ->allow_extra_args(false);
   add_common(*verb, o->common);
   add_example(*verb, "dewpoint reproduce --quick -o dewpoint-out");
   verb->callback([&program, o] {

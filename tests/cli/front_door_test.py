@@ -9,7 +9,9 @@ from harness import ProgramTest
 
 VERBS = [["phase", "point"], ["phase", "map"], ["phase", "depth"], ["reproduce"], ["verify"],
          ["predict", "layer"], ["predict", "bounds"], ["predict", "phases"], ["predict", "critical"],
-         ["predict", "depth"], ["predict", "scaling"], ["doctor"], ["manual"]]
+         ["predict", "depth"], ["predict", "scaling"], ["predict", "condense"], ["predict", "query"],
+         ["predict", "softmax"], ["predict", "dew"], ["predict", "heat"], ["condense"],
+         ["query", "point"], ["query", "heat"], ["query", "output"], ["dew"], ["doctor"], ["manual"]]
 
 
 class FrontDoor(ProgramTest):

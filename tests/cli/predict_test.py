@@ -7,7 +7,8 @@ from decimal import Decimal, localcontext
 
 from harness import ProgramTest
 
-QUESTIONS = ["layer", "bounds", "phases", "critical", "depth", "scaling"]
+QUESTIONS = ["layer", "bounds", "phases", "critical", "depth", "scaling", "condense", "query",
+             "softmax", "dew", "heat"]
 
 
 class PredictTest(ProgramTest):

@@ -11,6 +11,7 @@
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <cmath>
 #include <numbers>
+#include <vector>
 
 namespace dewpoint::normal {
 namespace {
@@ -120,7 +121,11 @@ TEST(UpperQuantile, InvertsTheTail) {
 
 // One Newton step in fifty digits from the double gives the quantile to thirty.
 TEST(UpperQuantile, AgreesWithFiftyDigits) {
-  for (double log_tail = -0.7; log_tail > -1e4; log_tail *= 1.37) {
+  // Steps of 0.1 in √(−log_tail) to beyond 27, over all four ranges of the approximation, and on.
+  std::vector<double> log_tails;
+  for (int k = 84; k < 2800; k += 10) log_tails.push_back(-1e-4 * k * k);
+  for (double log_tail = -800.0; log_tail > -1e4; log_tail *= 1.37) log_tails.push_back(log_tail);
+  for (const double log_tail : log_tails) {
     const double score = upper_quantile(log_tail);
     const Wide step = (log(wide_tail(score)) - log_tail) / wide_hazard(score);
     EXPECT_NEAR(static_cast<double>(step), 0.0, 4.0 * kTailError * std::max(1.0, score))

@@ -110,6 +110,15 @@ TEST(Stream, ExponentialFollowsItsLaw) {
   EXPECT_LT(scaled_distance(values, [](double x) { return -std::expm1(-x); }), kKolmogorov);
 }
 
+TEST(Stream, ExponentialsAreThoseAskedForOneByOne) {
+  const Stream stream = test::stream("many exponentials");
+  std::vector<double> run(33);
+  stream.exponentials(17, run);  // an odd start and an even end
+  for (std::size_t j = 0; j < run.size(); ++j) {
+    EXPECT_EQ(run[j], stream.exponential(17 + j)) << j;
+  }
+}
+
 // Moments of the normal law: E x^k and Var x^k are (0, 1), (1, 2), (0, 15), (3, 96). The two halves
 // of a Box-Muller pair and neighbouring blocks are uncorrelated: E x_i x_{i+1} = 0, variance 1.
 TEST(Stream, NormalMomentsAndNeighboursAreRight) {

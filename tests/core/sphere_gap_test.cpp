@@ -113,7 +113,13 @@ TEST(SphereGap, IsSymmetricAboutOne) {
     const SphereGap law(dimension);
     for (double gap : {0.0, 0.1, 0.6, 0.9375, 1.0, 1.25, 2.0}) {
       EXPECT_NEAR(law.cdf(gap) + law.cdf(2.0 - gap), 1.0, 4.0 * kSphereGapError);
-      EXPECT_EQ(law.log_survival(gap), law.log_cdf(2.0 - gap));
+      // Each side is right to kSphereGapError (1 + |log|), which is small or moderate here.
+      const double tail = law.log_cdf(2.0 - gap);
+      if (gap < 2.0) {
+        EXPECT_NEAR(law.log_survival(gap), tail, 2.0 * kSphereGapError * (1.0 - tail));
+      } else {
+        EXPECT_EQ(law.log_survival(gap), tail);  // −∞
+      }
     }
     EXPECT_EQ(law.cdf(0.0), 0.0);
     EXPECT_EQ(law.cdf(2.0), 1.0);
@@ -201,6 +207,18 @@ TEST(SphereGapQuantile, ReproducesTheTableOfScales) {
     const double gap = law.quantile(-std::log(row.n));
     EXPECT_NEAR(1.0 / gap / row.inverse_gap, 1.0, 6e-8) << row.dimension << " " << row.n;
     EXPECT_NEAR(law.density(gap) * row.n / row.edge, 1.0, 6e-8) << row.dimension << " " << row.n;
+  }
+}
+
+// At d = 2, F(t) = (2/π) asin √(t/2): tiny gaps count, and 2 − t does not know them.
+TEST(SphereGap, SurvivalKnowsTheSmallestGaps) {
+  const SphereGap circle(2);
+  for (const double gap : {1e-300, 1e-20, 1e-10, 0.3}) {
+    const double exact = std::log1p(-2.0 / std::numbers::pi * std::asin(std::sqrt(0.5 * gap)));
+    // F is the exponential of a logarithm that is right to kSphereGapError (1 + |log F|).
+    EXPECT_NEAR(circle.log_survival(gap) / exact, 1.0,
+                2.0 * kSphereGapError * (1.0 - circle.log_cdf(gap)))
+        << gap;
   }
 }
 

@@ -212,6 +212,31 @@ TEST(DrawLineFigure, EndsAnErrorThatReachesZeroAtTheFootOfALogarithmicPanel) {
   EXPECT_NEAR(std::abs(strokes[0].back().y - strokes[0].front().y), kHeight, 4 * kPixelRounding);
 }
 
+// Scale of the last disc of a colour.
+double disc_scale(const std::string& svg, Colour colour) {
+  const std::size_t end = svg.rfind("color='" + test::rgb_text(colour));
+  return std::stod(svg.substr(svg.rfind("scale(", end) + 6));
+}
+
+// A line, a cloud around it, and a point: dots first, the line over them, the point on top.
+TEST(DrawLineFigure, DrawsDotsSmallAndBeneathTheLines) {
+  DEWPOINT_SKIP_WITHOUT_GNUPLOT();
+  constexpr Colour kOrange = 0xd55e00;
+  constexpr Colour kGreen = 0x009e73;
+  LineFigure figure = figure_with({"", SeriesStyle::solid, kBlue, {0, 4}, {2, 2}, {}});
+  figure.panels[0].series.push_back({"", SeriesStyle::points, kGreen, {3}, {2}, {}});
+  figure.panels[0].series.push_back(
+      {"cloud", SeriesStyle::dots, kOrange, {1, 2, 3}, {2, 1.5, 2.5}, {}});
+  const std::string svg = svg_of(figure);
+  EXPECT_EQ(test::discs_of(svg, kOrange).size(), 4U);   // one in the legend
+  EXPECT_EQ(test::discs_of(svg, 0xffffff).size(), 1U);  // the halo of the point
+  EXPECT_TRUE(test::strokes_of(svg, kOrange).empty());
+  EXPECT_LT(disc_scale(svg, kOrange), 0.5 * disc_scale(svg, kGreen));
+  const std::size_t line = svg.find("<path stroke='" + test::rgb_text(kBlue));
+  EXPECT_LT(svg.rfind("color='" + test::rgb_text(kOrange)), line);
+  EXPECT_LT(line, svg.find("color='" + test::rgb_text(kGreen)));
+}
+
 TEST(DrawLineFigure, KeepsWhatIsOutsideTheRangeOutOfThePanel) {
   DEWPOINT_SKIP_WITHOUT_GNUPLOT();
   LineFigure figure =

@@ -108,7 +108,7 @@ TEST(GaussianTop, IsTheSortedSampleWhenNothingIsLeftOut) {
 // The depth is minus the score; the tail is inverted.
 TEST(GaussianLaw, InvertsItsTail) {
   const GaussianLaw law(3.0);
-  EXPECT_EQ(law.name(), "gaussian(sigma=3)");
+  EXPECT_EQ(law.name(), "gaussian:sigma=3");
   EXPECT_FALSE(law.supremum().has_value());
   EXPECT_EQ(law.origin(), 0.0);
   for (double log_tail : {-1e4, -690.0, -9.0, -0.3, -1e-6})

@@ -25,7 +25,7 @@ struct Comparison {
   int draws;
 };
 
-std::vector<double> compare(const ScoreLaw& law, const Comparison& question) {
+std::vector<double> compare(const TopLaw& law, const Comparison& question) {
   const double log_n = std::log(static_cast<double>(question.scores));
   const auto direct = test::direct_draws(law, question.scores, question.unit, question.powers,
                                          question.draws, seed(), "LongLaw/Direct" + law.name());

@@ -73,7 +73,7 @@ inline std::vector<SoftmaxDraws> direct_draws(const ScoreLaw& law, std::size_t n
 }
 
 /// Draws of the top scores alone, shared by every β and every k at most the number drawn.
-inline std::vector<TopScores> top_draws(const ScoreLaw& law, double log_scores, std::size_t count,
+inline std::vector<TopScores> top_draws(const TopLaw& law, double log_scores, std::size_t count,
                                         int draws, std::uint64_t seed, std::string_view name) {
   std::vector<TopScores> tops;
   for (int draw = 0; draw < draws; ++draw) {
@@ -88,7 +88,7 @@ inline TopScores first_of(const TopScores& top, std::size_t count) {
   return {top.log_scores, {top.depths.begin(), top.depths.begin() + count}};
 }
 
-inline SoftmaxDraws weighed_draws(const ScoreLaw& law, const std::vector<TopScores>& tops,
+inline SoftmaxDraws weighed_draws(const TopLaw& law, const std::vector<TopScores>& tops,
                                   std::size_t count, double beta, std::uint64_t seed,
                                   std::string_view name) {
   SoftmaxDraws column;

@@ -145,7 +145,7 @@ TEST(SphereSample, FollowsTheGapLaw) {
 }
 
 TEST(SphereLaw, KnowsItsLimits) {
-  EXPECT_EQ(SphereLaw(5).name(), "sphere(d=5)");
+  EXPECT_EQ(SphereLaw(5).name(), "sphere:d=5");
   EXPECT_EQ(SphereLaw(5).origin(), 1.0);
   EXPECT_THROW(SphereLaw(1), Error);
   EXPECT_THROW(SphereLaw(513), Error);

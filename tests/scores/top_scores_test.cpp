@@ -81,8 +81,8 @@ TEST(WeighTopScores, IsExactOnTheSimplex) {
 TEST(WeighTopScores, IsUniformAtInfiniteTemperature) {
   const GaussianLaw gaussian;
   const SphereLaw sphere(6);
-  for (const ScoreLaw* law :
-       {static_cast<const ScoreLaw*>(&gaussian), static_cast<const ScoreLaw*>(&sphere)})
+  for (const TopLaw* law :
+       {static_cast<const TopLaw*>(&gaussian), static_cast<const TopLaw*>(&sphere)})
     for (double log_n : {std::log(100.0), std::log(1e15), std::log(1e300)}) {
       const Stream stream(seed(), "WeighTopScores/Infinite");
       const TopSample sample =

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -18,57 +17,13 @@
 #include <utility>
 #include <vector>
 
+#include "dewpoint/checkpoint/refusal.hpp"
 #include "dewpoint/core/error.hpp"
 
 namespace dewpoint::checkpoint {
 namespace {
 
 using Bytes = std::span<const std::byte>;
-
-// --- refusing ------------------------------------------------------------------------------------
-
-// Thrown by every step below; the name of the file joins it in parse_npy_matrix.
-struct Refusal {
-  std::string field;
-  std::string found;
-  std::string allowed;
-};
-
-constexpr std::size_t kExcerptLength = 48;
-
-std::string escaped(char c) { return fmt::format("\\x{:02x}", static_cast<unsigned char>(c)); }
-
-// Foreign text as it may stand in a message: short, printable, on one line.
-std::string excerpt(std::string_view text) {
-  std::string result;
-  for (char c : text.substr(0, kExcerptLength)) {
-    if (c >= ' ' && c <= '~') {
-      result += c;
-    } else {
-      result += escaped(c);
-    }
-  }
-  return text.size() > kExcerptLength ? result + "..." : result;
-}
-
-// A file name keeps its letters (UTF-8), but cannot break the line.
-std::string one_line(std::string_view name) {
-  std::string result;
-  for (char c : name) {
-    const auto code = static_cast<unsigned char>(c);
-    if (code < 0x20 || code == 0x7f) {
-      result += escaped(c);
-    } else {
-      result += c;
-    }
-  }
-  return result;
-}
-
-Error to_error(Code code, std::string_view name, const Refusal& refusal) {
-  return {code, fmt::format("{}: {}: found {}, allowed: {}", one_line(name), refusal.field,
-                            refusal.found, refusal.allowed)};
-}
 
 std::string_view as_text(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -188,6 +143,7 @@ struct Dictionary {
 
 constexpr const char* kAllowedKeys = "the keys 'descr', 'fortran_order' and 'shape', once each";
 constexpr const char* kAllowedShape = "(rows, columns), both at least 1";
+constexpr const char* kAllowedRowShape = "(rows, columns) or (columns,), with at least one of each";
 
 class DictionaryParser {
  public:
@@ -377,15 +333,26 @@ struct Layout {
   std::size_t cols;
 };
 
-Layout layout_of(std::string_view header) {
+// What a single extent is taken for.
+enum class Vector { refused, one_row };
+
+// Rows and columns of a shape.
+std::pair<std::size_t, std::size_t> extents_of(const Shape& shape, Vector vector) {
+  std::vector<std::size_t> extents = shape.extents;
+  const bool rows_too = vector == Vector::one_row;
+  if (rows_too && extents.size() == 1) extents.insert(extents.begin(), 1);
+  if (extents.size() != 2 || extents[0] == 0 || extents[1] == 0) {
+    throw Refusal{"shape", excerpt(shape.text), rows_too ? kAllowedRowShape : kAllowedShape};
+  }
+  return {extents[0], extents[1]};
+}
+
+Layout layout_of(std::string_view header, Vector vector) {
   const Dictionary dictionary = DictionaryParser(header).parse();
   const Encoding encoding = element_encoding(required(dictionary.descr, "descr"));
   const bool fortran_order = required(dictionary.fortran_order, "fortran_order");
-  const Shape& shape = required(dictionary.shape, "shape");
-  if (shape.extents.size() != 2 || shape.extents[0] == 0 || shape.extents[1] == 0) {
-    throw Refusal{"shape", excerpt(shape.text), kAllowedShape};
-  }
-  return {encoding, fortran_order, shape.extents[0], shape.extents[1]};
+  const auto [rows, cols] = extents_of(required(dictionary.shape, "shape"), vector);
+  return {encoding, fortran_order, rows, cols};
 }
 
 // The bytes that follow the header are the elements, all of them and nothing else.
@@ -425,45 +392,11 @@ Matrix<double> decode_elements(const Layout& layout, Bytes data) {
   return matrix;
 }
 
-// --- files ---------------------------------------------------------------------------------------
-
-[[noreturn]] void refuse_path(const std::filesystem::path& path, std::string found) {
-  throw to_error(Code::unreadable_file, path.string(),
-                 {"file", std::move(found), "a readable .npy file"});
-}
-
-void check_regular(const std::filesystem::path& path) {
-  std::error_code error;
-  const auto type = std::filesystem::status(path, error).type();
-  if (type == std::filesystem::file_type::regular) return;
-  if (type == std::filesystem::file_type::not_found) refuse_path(path, "nothing at this path");
-  if (type == std::filesystem::file_type::directory) refuse_path(path, "a directory");
-  refuse_path(path, error ? error.message() : "something that is not a regular file");
-}
-
-std::vector<std::byte> read_file(const std::filesystem::path& path) {
-  check_regular(path);
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) refuse_path(path, std::generic_category().message(errno));
-  const std::streamoff size = file.tellg();
-  if (size < 0) refuse_path(path, "a file of unknown size");
-
-  std::vector<std::byte> bytes(static_cast<std::size_t>(size));
-  file.seekg(0);
-  file.read(reinterpret_cast<char*>(bytes.data()), size);
-  if (file.gcount() != size) {
-    refuse_path(path, fmt::format("{} of its {} bytes readable", file.gcount(), size));
-  }
-  return bytes;
-}
-
-}  // namespace
-
-Matrix<double> parse_npy_matrix(std::span<const std::byte> bytes, std::string_view name) {
+Matrix<double> parse(Bytes bytes, std::string_view name, Vector vector) {
   try {
     take_magic(bytes);
     const std::size_t length_width = take_version(bytes);
-    const Layout layout = layout_of(take_header(bytes, length_width));
+    const Layout layout = layout_of(take_header(bytes, length_width), vector);
     check_size(layout, bytes.size());
     return decode_elements(layout, bytes);
   } catch (const Refusal& refusal) {
@@ -471,8 +404,41 @@ Matrix<double> parse_npy_matrix(std::span<const std::byte> bytes, std::string_vi
   }
 }
 
+std::vector<std::byte> read_file(const std::filesystem::path& path) {
+  constexpr const char* allowed = "a readable .npy file";
+  std::ifstream file = open_regular_file(path, allowed);
+  const auto refuse = [&](std::string found) {
+    return to_error(Code::unreadable_file, path.string(), {"file", std::move(found), allowed});
+  };
+  file.seekg(0, std::ios::end);
+  const std::streamoff size = file.tellg();
+  if (size < 0) throw refuse("a file of unknown size");
+
+  std::vector<std::byte> bytes(static_cast<std::size_t>(size));
+  file.seekg(0);
+  file.read(reinterpret_cast<char*>(bytes.data()), size);
+  if (file.gcount() != size) {
+    throw refuse(fmt::format("{} of its {} bytes readable", file.gcount(), size));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Matrix<double> parse_npy_matrix(std::span<const std::byte> bytes, std::string_view name) {
+  return parse(bytes, name, Vector::refused);
+}
+
 Matrix<double> read_npy_matrix(const std::filesystem::path& path) {
   return parse_npy_matrix(read_file(path), path.string());
+}
+
+Matrix<double> parse_npy_rows(std::span<const std::byte> bytes, std::string_view name) {
+  return parse(bytes, name, Vector::one_row);
+}
+
+Matrix<double> read_npy_rows(const std::filesystem::path& path) {
+  return parse_npy_rows(read_file(path), path.string());
 }
 
 }  // namespace dewpoint::checkpoint

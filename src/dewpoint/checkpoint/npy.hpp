@@ -12,7 +12,7 @@
 //   version         1.0, 2.0, 3.0
 //   descr           f2 f4 f8, i1 i2 i4 i8, u1 u2 u4 u8, little- or big-endian
 //   fortran_order   False (rows first) or True (columns first)
-//   shape           (rows, columns), both at least 1
+//   shape           (rows, columns), both at least 1; for some callers also (columns,)
 //
 // The dictionary is stricter than Python: the three keys above, each once, in any order; plain
 // strings in either quote without escapes; decimal extents. The long integers of Python 2 ("3L")
@@ -55,5 +55,10 @@ namespace dewpoint::checkpoint {
 /// Throws in addition Error{Code::unreadable_file} when the path leads to nothing, to anything but
 /// a regular file, or to a file that may not be read.
 [[nodiscard]] Matrix<double> read_npy_matrix(const std::filesystem::path& path);
+
+/// The same two where one row needs no second dimension: shape (columns,) is a matrix of one row.
+[[nodiscard]] Matrix<double> parse_npy_rows(std::span<const std::byte> bytes,
+                                            std::string_view name);
+[[nodiscard]] Matrix<double> read_npy_rows(const std::filesystem::path& path);
 
 }  // namespace dewpoint::checkpoint

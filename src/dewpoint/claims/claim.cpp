@@ -69,7 +69,9 @@ std::string name_of(Verdict verdict) {
 const std::vector<Claim>& all_claims() {
   static const std::vector<Claim> claims =
       joined({cas_layer_claims(), cas_gradient_claims(), cas_simplex_gradient_claims(),
-              cas_cluster_claims(), cas_table_claims()});
+              cas_cluster_claims(), cas_table_claims(), cas_gaussian_claims(), cc_claims(),
+              cc_retrieval_claims(), sl_scale_claims(), sl_weight_claims(), sl_output_claims(),
+              sl_heat_claims()});
   return claims;
 }
 

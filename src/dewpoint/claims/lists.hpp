@@ -15,6 +15,17 @@ namespace dewpoint::claims {
 [[nodiscard]] std::vector<Claim> cas_simplex_gradient_claims();  // Lemmas B.6-B.10
 [[nodiscard]] std::vector<Claim> cas_cluster_claims();           // Lemma C.1, Theorem C.2
 [[nodiscard]] std::vector<Claim> cas_table_claims();             // Table 1
+[[nodiscard]] std::vector<Claim> cas_gaussian_claims();          // Appendix D
+
+// A condensation crossover in softmax attention (CC).
+[[nodiscard]] std::vector<Claim> cc_claims();            // Eq (5)-(12)
+[[nodiscard]] std::vector<Claim> cc_retrieval_claims();  // Eq (13), (14)
+
+// Scaling limits of long-context transformers (SL), abstract.
+[[nodiscard]] std::vector<Claim> sl_scale_claims();   // the critical scale
+[[nodiscard]] std::vector<Claim> sl_weight_claims();  // ordered weights
+[[nodiscard]] std::vector<Claim> sl_output_claims();  // output in three regimes
+[[nodiscard]] std::vector<Claim> sl_heat_claims();    // backward heat equation
 
 // Rows of docs/errata.md.
 [[nodiscard]] std::vector<Claim> cas_jacobian_errata();

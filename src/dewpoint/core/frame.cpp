@@ -25,6 +25,12 @@ auto& get_by_name(Items& items, std::string_view kind, std::string_view name) {
 
 }  // namespace
 
+Frame Frame::renamed(std::string name) const {
+  Frame copy = *this;
+  copy.name_ = std::move(name);
+  return copy;
+}
+
 void Frame::add_dimension(std::string name, std::vector<double> coordinates) {
   DEWPOINT_EXPECTS(find_by_name(dimensions_, name) == nullptr);
   dimensions_.push_back({std::move(name), std::move(coordinates)});

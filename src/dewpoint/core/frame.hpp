@@ -34,6 +34,8 @@ class Frame {
   explicit Frame(std::string name = {}) : name_(std::move(name)) {}
 
   [[nodiscard]] const std::string& name() const { return name_; }
+  /// The same numbers under another name.
+  [[nodiscard]] Frame renamed(std::string name) const;
   [[nodiscard]] const std::vector<Dimension>& dimensions() const { return dimensions_; }
   [[nodiscard]] const std::vector<Variable>& variables() const { return variables_; }
 

@@ -84,6 +84,15 @@ void Stream::normals(std::uint64_t first, std::span<double> out) const {
 
 double Stream::exponential(std::uint64_t index) const { return -std::log(uniform(index)); }
 
+void Stream::exponentials(std::uint64_t first, std::span<double> out) const {
+  Words words{};
+  for (std::size_t j = 0; j < out.size(); ++j) {
+    const std::uint64_t index = first + j;
+    if (j == 0 || index % 2 == 0) words = bits(index / 2);
+    out[j] = -std::log(open_uniform(words, index % 2));
+  }
+}
+
 int Stream::rademacher(std::uint64_t index) const {
   const Words words = bits(index / 128);
   const auto bit = static_cast<unsigned>(index % 128);

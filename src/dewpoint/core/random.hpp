@@ -45,6 +45,9 @@ class Stream {
   /// Exponential with mean 1: -log u.
   [[nodiscard]] double exponential(std::uint64_t index) const;
 
+  /// out[j] = exponential(first + j), a block at a time.
+  void exponentials(std::uint64_t first, std::span<double> out) const;
+
   /// +1 or -1 with equal probability; 128 of them per block.
   [[nodiscard]] int rademacher(std::uint64_t index) const;
 

@@ -154,9 +154,11 @@ Drawing placed(const LineFigure& figure) {
 
 // ------------------------------------------------------------------------------------ the looks
 
-bool has_line(SeriesStyle style) { return style != SeriesStyle::points; }
+bool has_line(SeriesStyle style) {
+  return style != SeriesStyle::points && style != SeriesStyle::dots;
+}
 bool has_points(SeriesStyle style) {
-  return style == SeriesStyle::points || style == SeriesStyle::line_and_points;
+  return !has_line(style) || style == SeriesStyle::line_and_points;
 }
 
 std::string line_look(const Series& series) {
@@ -175,7 +177,8 @@ std::string bar_look(const Series& series) {
 bool has_halo(SeriesStyle style) { return style == SeriesStyle::points; }
 std::string halo_look() { return "pt 7 ps 0.75 lc rgb '#ffffff'"; }
 std::string point_look(const Series& series) {
-  return fmt::format("pt 7 ps 0.55 lc rgb '#{:06x}'", series.colour);
+  const char* size = series.style == SeriesStyle::dots ? "0.25" : "0.55";
+  return fmt::format("pt 7 ps {} lc rgb '#{:06x}'", size, series.colour);
 }
 
 // ------------------------------------------------------------------------------------- the data
@@ -321,8 +324,9 @@ void set_markers(Script& script, const PlacedPanel& placed) {
   }
 }
 
-// Lines, then halos, bars and discs: what was measured lies on top.
+// Dots, lines, then halos, bars and discs: what was measured lies on top.
 std::string layers(const LinePanel& panel, std::size_t k) {
+  std::string dots;
   std::string lines;
   std::string halos;
   std::string bars;
@@ -337,9 +341,10 @@ std::string layers(const LinePanel& panel, std::size_t k) {
     }
     if (!has_points(series.style)) continue;
     if (has_halo(series.style)) halos += data + " with points notitle " + halo_look();
-    points += data + " with points notitle " + point_look(series);
+    std::string& layer = series.style == SeriesStyle::dots ? dots : points;
+    layer += data + " with points notitle " + point_look(series);
   }
-  return lines + halos + bars + points;
+  return dots + lines + halos + bars + points;
 }
 
 void add_panel(Script& script, const Drawing& drawing, std::size_t k) {

@@ -30,7 +30,14 @@
 
 namespace dewpoint::report {
 
-enum class SeriesStyle { solid, dashed, dotted, points, line_and_points };
+enum class SeriesStyle {
+  solid,
+  dashed,
+  dotted,
+  points,
+  line_and_points,
+  dots,  // a cloud of many draws: small points, beneath all lines
+};
 
 struct Series {
   std::string label;  // in the legend, once for all series of the figure that look the same; empty:
@@ -52,7 +59,8 @@ struct LinePanel {
   std::string title;
   Axis x;
   Axis y;
-  std::vector<Series> series;   // drawn in this order, the last on top; all points above all lines
+  std::vector<Series> series;   // drawn in this order, the last on top; all points above all lines,
+                                // all dots beneath them
   std::vector<Marker> markers;  // below everything; those outside the range are left out
 };
 

@@ -9,27 +9,27 @@
 
 namespace dewpoint::scores {
 
-GaussianLaw::GaussianLaw(double deviation) : deviation_(deviation) {
+namespace {
+
+double checked_deviation(double deviation) {
   if (!(deviation > 0.0) || std::isinf(deviation)) {
     throw Error(Code::bad_value, fmt::format("sigma: {} is not a positive number", deviation));
   }
+  return deviation;
 }
 
-std::string GaussianLaw::name() const { return fmt::format("gaussian(sigma={})", deviation_); }
+}  // namespace
+
+GaussianLaw::GaussianLaw(double deviation)
+    : TailLaw(std::make_shared<NormalDepth>(checked_deviation(deviation))), deviation_(deviation) {}
+
+std::string GaussianLaw::name() const { return fmt::format("gaussian:sigma={}", deviation_); }
 
 std::vector<double> GaussianLaw::sample(std::size_t count, const Stream& stream) const {
   std::vector<double> depths(count);
   stream.normals(0, depths);
   for (double& depth : depths) depth *= -deviation_;
   return depths;
-}
-
-double GaussianLaw::log_tail(double depth) const {
-  return normal::log_upper_tail(-depth / deviation_);
-}
-
-double GaussianLaw::depth_at(double log_tail) const {
-  return -deviation_ * normal::upper_quantile(log_tail);
 }
 
 TiltedDepth GaussianLaw::rest(double cut, double tilt) const {

@@ -15,8 +15,6 @@ class GaussianLaw final : public TailLaw {
   [[nodiscard]] std::string name() const override;
   [[nodiscard]] std::optional<double> supremum() const override { return std::nullopt; }
   [[nodiscard]] std::vector<double> sample(std::size_t count, const Stream& stream) const override;
-  [[nodiscard]] double log_tail(double depth) const override;
-  [[nodiscard]] double depth_at(double log_tail) const override;
 
   /// With σ = 1, the cut at the score c and w = λ − c,
   ///

@@ -9,19 +9,27 @@
 // where the origin is the supremum of the law if it is finite and 0 if not. Small depth means large
 // score; weights are e^{−β depth} up to a common factor.
 //
-// A law draws all n scores directly, or the k smallest depths alone together with the moments of
-// everything below them, which is what top_scores.hpp builds on. n is given by its logarithm there
-// and may exceed any integer type.
+// Three kinds of law, each with what the one before it knows:
+//
+//   ScoreLaw   draws all n scores of a query.
+//   TopLaw     draws the k smallest depths alone, and has the moments of everything below them,
+//              which is what top_scores.hpp builds on. n is given by its logarithm there and may
+//              exceed any integer type.
+//   TailLaw    independent scores with a continuous distribution that can be inverted.
+//
+// law_names.hpp makes laws from texts such as "sphere:d=5".
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "dewpoint/core/distributions/depth_distribution.hpp"
 #include "dewpoint/core/random.hpp"
 
 namespace dewpoint::scores {
@@ -37,11 +45,13 @@ struct TiltedDepth {
   double root_mean_square;
 };
 
+class TopLaw;
+
 class ScoreLaw {
  public:
   virtual ~ScoreLaw() = default;
 
-  /// Name with parameters, as "gaussian(sigma=1)".
+  /// Name with parameters, in the syntax that score_law() reads: "gaussian:sigma=1".
   [[nodiscard]] virtual std::string name() const = 0;
 
   /// The supremum of the scores, if finite.
@@ -54,8 +64,17 @@ class ScoreLaw {
   [[nodiscard]] virtual std::vector<double> sample(std::size_t count,
                                                    const Stream& stream) const = 0;
 
+  /// Where the query is random and makes the scores of a row dependent: a draw of the law given the
+  /// query, under which they are independent. nullptr: every query has this law. Callers want
+  /// law_of_row().
+  [[nodiscard]] virtual std::shared_ptr<const TopLaw> of_query(const Stream& stream) const;
+};
+
+class TopLaw : public ScoreLaw {
+ public:
   /// The k smallest depths of N scores in increasing order, exactly in law, at a cost that does not
-  /// depend on N. Uses the stream at indices below k.
+  /// depend on N. Uses the stream at indices below k. A law whose rest would otherwise not be
+  /// independent gives more than k; all of them are the top then.
   ///
   ///   Domain      1 ≤ k ≤ N, log N ≤ most_log_scores().
   [[nodiscard]] virtual std::vector<double> top_depths(double log_scores, std::size_t count,
@@ -71,14 +90,30 @@ class ScoreLaw {
   }
 };
 
+/// The law of the scores of one row: that of its query if the query is random, and the law itself
+/// if not; the law must then outlive the result. A random query uses the stream from index 2⁶³ on,
+/// where nothing else of a row is drawn.
+///
+///     const auto row = law_of_row(law, stream);
+///     const TopScores top = draw_top_scores(*row, log_n, k, stream);
+[[nodiscard]] std::shared_ptr<const TopLaw> law_of_row(const TopLaw& law, const Stream& stream);
+
+/// Throws bad_value unless 2 ≤ N and 1 ≤ k ≤ N.
+void require_counts(double log_scores, std::size_t top);
+
 /// A law of independent scores with a continuous tail that can be inverted.
-class TailLaw : public ScoreLaw {
+class TailLaw : public TopLaw {
  public:
+  /// The law of the depth of one score.
+  [[nodiscard]] const std::shared_ptr<const DepthDistribution>& distribution() const {
+    return distribution_;
+  }
+
   /// log P(depth ≤ x).
-  [[nodiscard]] virtual double log_tail(double depth) const = 0;
+  [[nodiscard]] double log_tail(double depth) const { return distribution_->log_cdf(depth); }
 
   /// Inverse of log_tail.
-  [[nodiscard]] virtual double depth_at(double log_tail) const = 0;
+  [[nodiscard]] double depth_at(double log_tail) const { return distribution_->quantile(log_tail); }
 
   /// By exponential spacings: with independent standard exponential E_j,
   ///
@@ -91,6 +126,12 @@ class TailLaw : public ScoreLaw {
   ///   Reference   [Rényi 1953].
   [[nodiscard]] std::vector<double> top_depths(double log_scores, std::size_t count,
                                                const Stream& stream) const final;
+
+ protected:
+  explicit TailLaw(std::shared_ptr<const DepthDistribution> distribution);
+
+ private:
+  std::shared_ptr<const DepthDistribution> distribution_;
 };
 
 }  // namespace dewpoint::scores

@@ -12,7 +12,7 @@ SimplexLaw::SimplexLaw(double correlation) : correlation_(correlation) {
   }
 }
 
-std::string SimplexLaw::name() const { return fmt::format("simplex(rho={})", correlation_); }
+std::string SimplexLaw::name() const { return fmt::format("simplex:rho={}", correlation_); }
 
 std::vector<double> SimplexLaw::sample(std::size_t count, const Stream& /*stream*/) const {
   std::vector<double> depths(count, 1.0 - correlation_);

@@ -10,7 +10,7 @@
 
 namespace dewpoint::scores {
 
-class SimplexLaw final : public ScoreLaw {
+class SimplexLaw final : public TopLaw {
  public:
   /// 0 ≤ ρ < 1.
   explicit SimplexLaw(double correlation);

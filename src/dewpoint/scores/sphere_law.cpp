@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <utility>
 
 #include "dewpoint/core/error.hpp"
 
@@ -17,6 +18,14 @@ namespace {
 
 // Where the uniform numbers of sample() begin: far beyond the blocks of its normal ones.
 constexpr std::uint64_t kFirstUniform = std::uint64_t{1} << 62;
+
+int checked_dimension(int dimension) {
+  if (dimension < 2 || dimension > SphereGap::kMostDimension) {
+    throw Error(Code::bad_value,
+                fmt::format("d: {} is not in [2, {}]", dimension, SphereGap::kMostDimension));
+  }
+  return dimension;
+}
 
 /// −2 log of a product of `count` uniform numbers: the sum of 2·count squared normal ones. A
 /// uniform number is at least 2⁻⁵³, so sixteen may be multiplied before a logarithm is due.
@@ -111,19 +120,18 @@ TiltedSums integrate(const TiltedAngle& integrand, double lower, double upper, d
 }  // namespace
 
 SphereLaw::SphereLaw(int dimension)
-    : gap_(std::clamp(dimension, 2, SphereGap::kMostDimension)),
-      log_normalisation_(0.5 * std::log(std::numbers::pi) +
-                         std::log(boost::math::tgamma_delta_ratio(gap_.exponent(), 0.5))) {
-  if (gap_.dimension() != dimension) {
-    throw Error(Code::bad_value,
-                fmt::format("d: {} is not in [2, {}]", dimension, SphereGap::kMostDimension));
-  }
-}
+    : SphereLaw(std::make_shared<SphereGap>(checked_dimension(dimension))) {}
 
-std::string SphereLaw::name() const { return fmt::format("sphere(d={})", gap_.dimension()); }
+SphereLaw::SphereLaw(std::shared_ptr<const SphereGap> gap)
+    : TailLaw(gap),
+      gap_(std::move(gap)),
+      log_normalisation_(0.5 * std::log(std::numbers::pi) +
+                         std::log(boost::math::tgamma_delta_ratio(gap_->exponent(), 0.5))) {}
+
+std::string SphereLaw::name() const { return fmt::format("sphere:d={}", gap_->dimension()); }
 
 std::vector<double> SphereLaw::sample(std::size_t count, const Stream& stream) const {
-  const auto others = static_cast<std::uint64_t>(gap_.dimension() - 1), pairs = others / 2;
+  const auto others = static_cast<std::uint64_t>(gap_->dimension() - 1), pairs = others / 2;
   std::vector<double> depths(count);
   for (std::uint64_t j = 0; j < count; ++j) {
     std::array<double, 2> normals{};
@@ -136,20 +144,20 @@ std::vector<double> SphereLaw::sample(std::size_t count, const Stream& stream) c
 
 TiltedDepth SphereLaw::rest(double cut, double tilt) const {
   DEWPOINT_EXPECTS(0.0 <= cut && cut < 2.0 && tilt >= 0.0);
-  const TiltedAngle integrand{gap_.dimension() - 2.0, tilt, 2.0 * std::asin(std::sqrt(0.5 * cut))};
+  const TiltedAngle integrand{gap_->dimension() - 2.0, tilt, 2.0 * std::asin(std::sqrt(0.5 * cut))};
   const double peak = integrand.peak(), top = integrand.log(peak);
   const double lower = peak - integrand.reach(peak, -1.0, peak);
   const double upper = peak + integrand.reach(peak, 1.0, integrand.room() - peak);
   const TiltedSums sums = integrate(integrand, lower, upper, top);
   const double unit = integrand.excess(upper);
-  return {top + std::log(sums.mass) - log_normalisation_ - gap_.log_survival(cut),
-          unit * sums.first / sums.mass, unit * std::sqrt(sums.second / sums.mass)};
+  return {top + std::log(sums.mass) - log_normalisation_ - gap_->log_survival(cut),
+          unit * (sums.first / sums.mass), unit * std::sqrt(sums.second / sums.mass)};
 }
 
 double SphereLaw::most_log_scores() const {
   constexpr double least_log_double = -744.0, least_log_exponential = -37.0;
-  return least_log_exponential - gap_.exponent() * least_log_double -
-         std::log(gap_.local_constant());
+  return least_log_exponential - gap_->exponent() * least_log_double -
+         std::log(gap_->local_constant());
 }
 
 }  // namespace dewpoint::scores

@@ -6,6 +6,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+
 #include "dewpoint/core/distributions/sphere_gap.hpp"
 #include "dewpoint/scores/score_law.hpp"
 
@@ -23,8 +25,6 @@ class SphereLaw final : public TailLaw {
   /// product of uniform numbers (times a square when d is even): the gap is 1 − z/√(z² + R),
   /// computed without cancellation. Costs d/2 random numbers per key.
   [[nodiscard]] std::vector<double> sample(std::size_t count, const Stream& stream) const override;
-  [[nodiscard]] double log_tail(double depth) const override { return gap_.log_cdf(depth); }
-  [[nodiscard]] double depth_at(double log_tail) const override { return gap_.quantile(log_tail); }
 
   /// In the angle ϑ = ϑ_c + y between query and key, counted from that of the cut,
   ///
@@ -47,7 +47,9 @@ class SphereLaw final : public TailLaw {
   [[nodiscard]] double most_log_scores() const override;
 
  private:
-  SphereGap gap_;
+  explicit SphereLaw(std::shared_ptr<const SphereGap> gap);
+
+  std::shared_ptr<const SphereGap> gap_;
   double log_normalisation_;  // log B(a, 1/2)
 };
 

@@ -144,7 +144,7 @@ Bounds bounds(const RestMoments& moments, double log_top, double log_cut_weight)
 
 }  // namespace
 
-TopScores draw_top_scores(const ScoreLaw& law, double log_scores, std::size_t count,
+TopScores draw_top_scores(const TopLaw& law, double log_scores, std::size_t count,
                           const Stream& stream) {
   DEWPOINT_EXPECTS(count >= 1 &&
                    std::log(static_cast<double>(count) - 0.5) < std::max(log_scores, 0.0));
@@ -156,7 +156,7 @@ TopScores draw_top_scores(const ScoreLaw& law, double log_scores, std::size_t co
   return {log_scores, law.top_depths(log_scores, count, stream)};
 }
 
-RestMoments rest_moments(const ScoreLaw& law, const TopScores& top, double inverse_temperature) {
+RestMoments rest_moments(const TopLaw& law, const TopScores& top, double inverse_temperature) {
   DEWPOINT_EXPECTS(inverse_temperature >= 0.0);
   RestMoments moments{};
   moments.log_count = log_rest_count(top.log_scores, static_cast<double>(top.depths.size()));
@@ -173,7 +173,7 @@ RestMoments rest_moments(const ScoreLaw& law, const TopScores& top, double inver
   return moments;
 }
 
-TopSample weigh_top_scores(const ScoreLaw& law, const TopScores& top, double inverse_temperature,
+TopSample weigh_top_scores(const TopLaw& law, const TopScores& top, double inverse_temperature,
                            const Stream& stream) {
   const double beta = inverse_temperature;
   const double cut_gap = top.depths.back() - top.depths.front();
@@ -198,7 +198,7 @@ TopSample weigh_top_scores(const ScoreLaw& law, const TopScores& top, double inv
   return sample;
 }
 
-std::optional<std::size_t> choose_top_count(const ScoreLaw& law, double log_scores,
+std::optional<std::size_t> choose_top_count(const TopLaw& law, double log_scores,
                                             double inverse_temperature,
                                             const TopCountSearch& search, std::uint64_t seed) {
   DEWPOINT_EXPECTS(search.pilots >= 1 && search.bound > 0.0);

@@ -43,7 +43,7 @@ struct TopScores {
 /// integer.
 ///
 ///   Domain      1 ≤ k ≤ N. Throws bad_value when log N > law.most_log_scores().
-[[nodiscard]] TopScores draw_top_scores(const ScoreLaw& law, double log_scores, std::size_t count,
+[[nodiscard]] TopScores draw_top_scores(const TopLaw& law, double log_scores, std::size_t count,
                                         const Stream& stream);
 
 /// Means and relative covariances of the sums over the rest, for g = (e, e², x e) as above.
@@ -61,7 +61,7 @@ struct RestMoments {
 ///
 ///   Properties  (1) the covariance matrix is that of the sums, over draws of the rest.
 ///               (2) W between the law of R_1 and its Gaussian is at most `distance`.
-[[nodiscard]] RestMoments rest_moments(const ScoreLaw& law, const TopScores& top,
+[[nodiscard]] RestMoments rest_moments(const TopLaw& law, const TopScores& top,
                                        double inverse_temperature);
 
 /// One softmax over N scores.
@@ -100,7 +100,7 @@ struct TopSample {
 ///               (4) the simplex: w_max = 1/(1 + (N − 1) e^{−β(1−ρ)}) to rounding.
 ///               (5) β = 0: w_max = Σ w² = 1/N to rounding.
 ///   Reference   [Goldstein 2010] for the constant 1 in the bound of W.
-[[nodiscard]] TopSample weigh_top_scores(const ScoreLaw& law, const TopScores& top,
+[[nodiscard]] TopSample weigh_top_scores(const TopLaw& law, const TopScores& top,
                                          double inverse_temperature, const Stream& stream);
 
 /// How k is chosen.
@@ -113,7 +113,7 @@ struct TopCountSearch {
 /// The smallest power of two (or N itself, if less) whose mean bound over pilot draws is as wanted;
 /// nothing when `most` is not enough. Pilot i draws from
 /// replica i of the stream "scores/top-count".
-[[nodiscard]] std::optional<std::size_t> choose_top_count(const ScoreLaw& law, double log_scores,
+[[nodiscard]] std::optional<std::size_t> choose_top_count(const TopLaw& law, double log_scores,
                                                           double inverse_temperature,
                                                           const TopCountSearch& search,
                                                           std::uint64_t seed);

@@ -58,7 +58,7 @@ namespace dewpoint::theory {
 struct RandomEnergyMeans {
   double normalisation;           // E Σw: its distance from 1 measures the quadrature
   double log_partition;           // E log Z, the quenched free energy
-  double log_partition_variance;  // Var log Z
+  double log_partition_variance;  // Var log Z; rounding where it is below 1e-11, even negative
   double participation;           // E Σw²
   double entropy;                 // −E Σ w log w
 };
@@ -74,7 +74,8 @@ struct RandomEnergyMeans {
 /// the second by Gaussian integration by parts; it gives the entropy, E log Z − β E Σ w s.
 ///
 ///   Domain      0 ≤ log N ≤ 700, 0.001 ≤ β ≤ 20 max(1, √(2 log N)).
-///   Accuracy    kRandomEnergyError (1 + |value|), of the participation relative.
+///   Accuracy    kRandomEnergyError (1 + |value|), of the participation relative, of the entropy
+///               kRandomEnergyError (1 + H + β²).
 ///   Properties  (1) the normalisation is 1.
 ///               (2) N = 1: log Z = βs has mean 0 and variance β²; Σw² = 1.
 ///               (3) N = 2: E log Z = E log(2 cosh(βs/√2)), E Σw² = E (1 + tanh²(βs/√2))/2.

@@ -67,7 +67,8 @@ struct TailExcess {
 ///   Accuracy    4 kTailError max(1, |u|).
 ///   Properties  (1) inverts log_upper_tail.
 ///               (2) u(log(1 − p)) = −u(log p).
-///   Reference   Newton's method on log Φ̄, which is concave: monotone after the first step.
+///   Reference   [Wichura 1988] down to log_tail = −729; beyond, Newton's method on log Φ̄, which is
+///               concave: monotone after the first step.
 [[nodiscard]] double upper_quantile(double log_tail);
 
 }  // namespace dewpoint::normal

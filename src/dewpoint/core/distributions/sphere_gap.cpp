@@ -55,7 +55,10 @@ double SphereGap::log_cdf(double gap) const {
 
 double SphereGap::cdf(double gap) const { return std::exp(log_cdf(gap)); }
 
-double SphereGap::log_survival(double gap) const { return log_cdf(2.0 - gap); }
+// 2 − gap would lose a small gap, whose F at d = 2 is its root.
+double SphereGap::log_survival(double gap) const {
+  return gap < 1.0 ? std::log1p(-cdf(gap)) : log_cdf(2.0 - gap);
+}
 
 double SphereGap::log_density(double gap) const {
   DEWPOINT_EXPECTS(0.0 <= gap && gap <= 2.0);

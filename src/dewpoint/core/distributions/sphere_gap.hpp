@@ -53,7 +53,7 @@ class SphereGap final : public DepthDistribution {
   [[nodiscard]] double log_cdf(double gap) const override;
   [[nodiscard]] double cdf(double gap) const;
 
-  /// log(1 − F(t)) = log F(2 − t).
+  /// log(1 − F(t)) = log F(2 − t); for small t its relative error is kSphereGapError (1 + |log F|).
   [[nodiscard]] double log_survival(double gap) const override;
 
   /// log f(t) and f(t).

@@ -1,0 +1,222 @@
+// dewpoint dew: where attention condenses and how that point moves with the number of keys, for a
+// law of scores at any length or for the scores of a head.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/answer.hpp"
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "cli/dew_scores.hpp"
+#include "cli/frame_json.hpp"
+#include "cli/grid.hpp"
+#include "cli/phase_study.hpp"
+#include "cli/score_law_option.hpp"
+#include "dewpoint/core/build_info.hpp"
+#include "dewpoint/core/error.hpp"
+#include "dewpoint/diagnosis/growth_law.hpp"
+#include "dewpoint/experiments/dew.hpp"
+#include "dewpoint/scores/law_names.hpp"
+#include "dewpoint/theory/critical_scales.hpp"
+
+namespace dewpoint::cli {
+namespace {
+
+/// One for each law of growth.
+const std::vector<std::string> kLaws = {"gaussian:sigma=1", "sphere:d=5", "simplex:rho=0.5"};
+
+struct DewOptions {
+  CommonOptions common;
+  std::vector<std::string> laws;  // none: kLaws
+  std::string n = "1e2:1e15:14:log";
+  std::size_t draws = 400;
+  std::size_t top = 256;
+  std::string study;  // file to keep it in; none: empty
+  DewScoresOptions scores;
+};
+
+/// Whole numbers, as far as doubles tell them apart.
+std::vector<double> lengths_of(const std::string& text) {
+  std::vector<double> lengths = parse_grid("n", text);
+  for (double& n : lengths) n = n < 0x1p53 ? std::round(n) : n;
+  return lengths;
+}
+
+// ---- one law --------------------------------------------------------------------------------
+
+/// β_edge, the hazard of the scores at their upper 1/n quantile; null for laws with atoms.
+Json edge_of(const scores::TopLaw& law, double n) {
+  const auto* tail = dynamic_cast<const scores::TailLaw*>(&law);
+  if (tail == nullptr) return nullptr;
+  return theory::edge_beta(*tail->distribution(), std::log(n));
+}
+
+/// The curve of one scale, from its logarithms and the covariance of these.
+diagnosis::GrowthVerdict verdict_of(const Frame& frame, bool participation) {
+  const std::vector<double>& n = frame.dimension("n").coordinates;
+  const Variable& covariance =
+      frame.variable(participation ? "covariance_log_beta_pr" : "covariance_log_beta_dew");
+  diagnosis::GrowthData data;
+  data.covariance = Matrix<double>(n.size(), n.size());
+  for (std::size_t i = 0; i < n.size(); ++i) {
+    data.log_n.push_back(std::log(n[i]));
+    data.log_beta.push_back(participation ? std::log(frame.variable("beta_pr").cells[i].mean)
+                                          : frame.variable("log_beta_dew").cells[i].mean);
+    for (std::size_t j = 0; j < n.size(); ++j)
+      data.covariance(i, j) = covariance.cells[i * n.size() + j].mean;
+  }
+  data.replicates = covariance.cells[0].samples;
+  return diagnosis::judge_growth(data);
+}
+
+struct LawReport {
+  std::string name;
+  Frame frame;
+  Json edges = Json::array();
+  diagnosis::GrowthVerdict participation, dew;
+};
+
+LawReport measure(const scores::TopLaw& law, const experiments::DewCurve& question,
+                  const RunContext& context) {
+  LawReport report;
+  report.name = law.name();
+  report.frame = experiments::dew_curve(law, question, context);
+  for (const double n : question.n) report.edges.push_back(edge_of(law, n));
+  report.participation = verdict_of(report.frame, true);
+  report.dew = verdict_of(report.frame, false);
+  return report;
+}
+
+std::string report_text(const LawReport& report) {
+  const std::vector<double>& n = report.frame.dimension("n").coordinates;
+  const auto cell = [&](const char* name, std::size_t i) -> const Estimate& {
+    return report.frame.variable(name).cells[i];
+  };
+  Json records = Json::array();
+  for (std::size_t i = 0; i < n.size(); ++i) {
+    records.push_back({{"n", fmt::format("{:.4g}", n[i])},
+                       {"dew", short_text(cell("beta_dew_median", i))},
+                       {"quartiles", fmt::format("{:.4g} .. {:.4g}", cell("beta_dew_lower", i).mean,
+                                                 cell("beta_dew_upper", i).mean)},
+                       {"pr", short_text(cell("beta_pr", i))},
+                       {"edge", report.edges[i].is_null()
+                                    ? Json("-")
+                                    : Json(fmt::format("{:.6g}", report.edges[i].get<double>()))},
+                       {"accumulation", short_text(cell("accumulation", i))},
+                       {"slope", n.size() > 1 ? short_text(cell("slope_pr", i)) : ""}});
+  }
+  return fmt::format("{}\n{}{}{}", report.name,
+                     to_text(records, {{"n", "n"},
+                                       {"dew", "β_dew median"},
+                                       {"quartiles", "quartiles"},
+                                       {"pr", "β_PR"},
+                                       {"edge", "β_edge"},
+                                       {"accumulation", "Λ median"},
+                                       {"slope", "d log β_PR/d log n"}}),
+                     verdict_text("β_PR ", report.participation),
+                     verdict_text("β_dew", report.dew));
+}
+
+Json report_json(const LawReport& report) {
+  return {
+      {"law", report.name},
+      {"result", to_json(report.frame)},
+      {"beta_edge", report.edges},
+      {"growth",
+       {{"beta_pr", verdict_json(report.participation)}, {"beta_dew", verdict_json(report.dew)}}}};
+}
+
+// ---- the verb -------------------------------------------------------------------------------
+
+void write_study(const DewOptions& o, const std::vector<LawReport>& reports,
+                 const std::string& command) {
+  store::StudyRecord study = begin_study("dew", o.common.seed, command);
+  study.parameters = {{"draws", std::to_string(o.draws)}, {"top", std::to_string(o.top)}};
+  for (const LawReport& report : reports) {
+    study.frames.push_back(report.frame.renamed("dew " + report.name));
+  }
+  store::write_study(o.study, study);
+}
+
+Answer dew_of_laws(const DewOptions& o, const std::string& command) {
+  if (!o.study.empty()) require_writable(o.study);
+  const experiments::DewCurve question{lengths_of(o.n), o.draws, o.top, o.common.seed};
+  std::vector<std::unique_ptr<scores::TopLaw>> laws;
+  const std::vector<std::string>& names = o.laws.empty() ? kLaws : o.laws;
+  for (const std::string& name : names) {
+    laws.push_back(scores::score_law(name));
+    experiments::check(question, *laws.back());
+  }
+  Answer answer;
+  std::vector<LawReport> found;
+  Json reports = Json::array();
+  answer.text = fmt::format("{} draws per length, seed {}; slopes and quartiles over draws\n",
+                            o.draws, o.common.seed);
+  for (const auto& law : laws) {
+    ProgressLine progress("dew " + law->name());
+    found.push_back(
+        measure(*law, question, {o.common.threads, stop_on_signals(), progress.callback()}));
+    answer.text += "\n" + report_text(found.back());
+    reports.push_back(report_json(found.back()));
+  }
+  if (!o.study.empty()) {
+    write_study(o, found, command);
+    answer.text += fmt::format("\nstudy {}\n", o.study);
+  }
+  answer.json = {
+      {"experiment", "dew"},
+      {"version", version()},
+      {"seed", o.common.seed},
+      {"parameters", {{"laws", names}, {"n", question.n}, {"draws", o.draws}, {"top", o.top}}},
+      {"study", o.study.empty() ? Json() : Json(o.study)},
+      {"laws", reports}};
+  return answer;
+}
+
+int run_dew(const DewOptions& o, const std::string& command) {
+  if (!o.laws.empty() && o.scores.given()) {
+    throw Error(Code::bad_value, "law: --law and the scores of a head exclude each other");
+  }
+  if (o.scores.given() && !o.study.empty()) {
+    throw Error(Code::bad_value, "output: a study is kept of laws only, not of a head's scores");
+  }
+  if (!o.scores.given()) {
+    print(dew_of_laws(o, command), o.common.json);
+    return 0;
+  }
+  Answer answer;
+  {
+    ProgressLine progress("dew");
+    answer = dew_of_scores(o.scores, o.common,
+                           {o.common.threads, stop_on_signals(), progress.callback()});
+  }
+  print(answer, o.common.json);
+  return 0;
+}
+
+}  // namespace
+
+void add_dew(Program& program) {
+  CLI::App* verb = program.app.add_subcommand(
+      "dew", "Dew point of a score law or of a head's scores, over n, and the law of its growth");
+  const auto o = std::make_shared<DewOptions>();
+  verb->add_option("--law", o->laws, score_law_help() + "; several times if wanted")
+      ->allow_extra_args(false);
+  verb->add_option("--n", o->n, "Keys: a list, or first:last:count[:log]")->capture_default_str();
+  verb->add_option("--draws", o->draws, "Queries per length")->capture_default_str();
+  verb->add_option("--top", o->top, "Best keys that are drawn one by one")->capture_default_str();
+  verb->add_option("-o,--output", o->study, "Keep the curves of laws as a study in this file");
+  o->scores.add_to(*verb);
+  add_common(*verb, o->common);
+  add_example(*verb, "dewpoint dew --law gaussian --law sphere:d=5 --n 1e2:1e15:14:log");
+  verb->callback([&program, o] {
+    program.action = [&program, o] { return run_dew(*o, program.command_line); };
+  });
+}
+
+}  // namespace dewpoint::cli

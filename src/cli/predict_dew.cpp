@@ -1,0 +1,139 @@
+// dewpoint predict dew: the critical inverse temperature of a law of scores, by every definition.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+#include <optional>
+
+#include "cli/grid.hpp"
+#include "cli/predict_options.hpp"
+#include "cli/score_law_option.hpp"
+#include "dewpoint/core/distributions/sphere_mixture_gap.hpp"
+#include "dewpoint/core/error.hpp"
+#include "dewpoint/scores/keys.hpp"
+#include "dewpoint/scores/law_names.hpp"
+#include "dewpoint/theory/critical_scales.hpp"
+#include "dewpoint/theory/critical_sphere.hpp"
+#include "dewpoint/theory/key_scales.hpp"
+#include "dewpoint/theory/sphere_moments.hpp"
+
+namespace dewpoint::cli {
+namespace {
+
+struct DewQuestion {
+  std::string law;
+  std::string n = "1e2:1e15:14:log";
+
+  void add_to(CLI::App& verb) {
+    verb.add_option("--law", law, score_law_help())->required();
+    verb.add_option("--n", n, "Keys: a list, or first:last:count[:log]")->capture_default_str();
+  }
+};
+
+// log f(q) of a mixture of von Mises-Fisher laws: densities add.
+double log_density_at_query(int dimension, const std::vector<SphereComponent>& components) {
+  double density = 0.0;
+  for (const SphereComponent& part : components) {
+    density += part.share * std::exp(theory::log_von_mises_fisher_density(
+                                dimension, part.concentration, part.angle));
+  }
+  return std::log(density);
+}
+
+/// The power law of the gaps next to the query, for keys on a sphere or a part of it.
+std::optional<theory::KeyLaw> local_law(const std::string& text) {
+  const scores::LawText parsed(text, scores::score_law_names());
+  if (parsed.name() == "sphere") return theory::sphere_keys(parsed.whole("d"));
+  if (parsed.name() == "vmf") {
+    const int d = parsed.whole("d");
+    return theory::sphere_keys(d, log_density_at_query(d, scores::sphere_components(parsed)));
+  }
+  if (parsed.name() == "subsphere") {
+    return theory::great_subsphere_keys(parsed.whole("dim"), parsed.number("angle"));
+  }
+  return std::nullopt;
+}
+
+Json continuous_record(const ContinuousLaw& law, const std::optional<theory::KeyLaw>& local,
+                       double n) {
+  const double log_n = log_length("n", n);
+  Json record = {{"n", n},
+                 {"participation_beta", theory::participation_beta(*law.depth, log_n)},
+                 {"edge_beta", theory::edge_beta(*law.depth, log_n)},
+                 {"information_beta", theory::information_beta(*law.depth, log_n)},
+                 {"tilted_mean_beta", known(theory::tilted_mean_beta(*law.depth, log_n))},
+                 {"annealed_beta", known(theory::annealed_beta(*law.depth, log_n))},
+                 {"inverse_typical_gap", known(theory::unit_beta(*law.depth, log_n))},
+                 {"unit", nullptr}};
+  if (local) record["unit"] = std::exp(theory::log_key_unit(*local, log_n));
+  return record;
+}
+
+Json simplex_record(double gap, double n) {
+  const double log_n = log_length("n", n);
+  require(n >= 3.0, "n", n, "at least 3");
+  return {{"n", n},
+          {"dew_point", theory::simplex_annealed_beta(log_n, gap)},
+          {"participation_beta", theory::simplex_participation_beta(log_n, gap)}};
+}
+
+const std::vector<Column> kColumns = {{"n", "n"},
+                                      {"participation_beta", "β_PR"},
+                                      {"edge_beta", "β_edge"},
+                                      {"information_beta", "KL = log n"},
+                                      {"tilted_mean_beta", "tilted mean"},
+                                      {"annealed_beta", "annealed"},
+                                      {"inverse_typical_gap", "1/t_n"},
+                                      {"unit", "β*"}};
+const std::vector<Column> kSimplexColumns = {
+    {"n", "n"}, {"dew_point", "β_dew"}, {"participation_beta", "β_PR"}};
+
+Answer simplex_answer(double rho, const std::vector<double>& lengths) {
+  Json records = Json::array();
+  for (const double n : lengths) records.push_back(simplex_record(1.0 - rho, n));
+  Json json = heading("dew", {{"law", fmt::format("simplex:rho={}", rho)}, {"n", lengths}});
+  json["table"] = records;
+  return {json, fmt::format("One key of score 1, the others of score {}: exact at every n\n\n{}",
+                            rho, to_text(records, kSimplexColumns))};
+}
+
+Answer answer(const DewQuestion& o) {
+  const std::vector<double> lengths = parse_grid("n", o.n);
+  const scores::LawText parsed(o.law, scores::score_law_names());
+  if (parsed.name() == "simplex") {
+    (void)scores::score_law(o.law);  // refuses what is no law
+    return simplex_answer(parsed.number("rho"), lengths);
+  }
+  const ContinuousLaw law = continuous_law(o.law);
+  const std::optional<theory::KeyLaw> local = local_law(o.law);
+  Json records = Json::array();
+  for (const double n : lengths) {
+    require(n >= 3.0, "n", n, "at least 3");
+    records.push_back(continuous_record(law, local, n));
+  }
+  Json json = heading("dew", {{"law", law.name}, {"n", lengths}});
+  json["exponent"] = local ? Json(local->exponent) : Json();
+  json["half_participation_theta"] = local && local->exponent <= theory::kMostExponent
+                                         ? Json(theory::half_participation_theta(local->exponent))
+                                         : Json();
+  json["table"] = records;
+  std::string note = "E Σw² is 1/2 at β_PR; keys end at β_edge, the hazard of the scores at 1/n";
+  if (local) {
+    note += fmt::format(";\ngaps next to the query follow t^a, a = {:.6g}, so β* grows as n^{:.6g}",
+                        local->exponent, 1.0 / local->exponent);
+  }
+  return {json, fmt::format("Critical inverse temperatures of the law {}\n{}\n\n{}", law.name, note,
+                            to_text(records, kColumns))};
+}
+
+}  // namespace
+
+void add_predict_dew(Program& program, CLI::App& predict) {
+  add_question(program, predict,
+               {"dew", "Where a law of scores condenses, by every definition, over n",
+                "dewpoint predict dew --law sphere:d=64 --n 1e3,1e6,1e9"},
+               answer);
+}
+
+}  // namespace dewpoint::cli

@@ -1,0 +1,131 @@
+// dewpoint predict query: attention of one query over uniform keys on a sphere, in its regimes.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "cli/predict_options.hpp"
+#include "cli/query_theory.hpp"
+#include "dewpoint/core/error.hpp"
+#include "dewpoint/theory/condensed_sphere.hpp"
+#include "dewpoint/theory/sphere_moments.hpp"
+
+namespace dewpoint::cli {
+namespace {
+
+struct QueryQuestion {
+  int d = 0;
+  double n = 0.0;
+  double theta = 0.0, beta = 0.0, edge = 0.0;
+  const CLI::Option *theta_option = nullptr, *beta_option = nullptr, *edge_option = nullptr;
+
+  void add_to(CLI::App& verb) {
+    verb.add_option("--d", d, "Dimension of query and keys")->required();
+    verb.add_option("--n", n, "Keys, a real number up to 1e300")->required();
+    CLI::Option* by_theta = verb.add_option("--theta", theta, "beta in units of (c_d n)^(2/(d-1))");
+    CLI::Option* by_beta = verb.add_option("--beta", beta, "Inverse temperature itself");
+    CLI::Option* by_edge = verb.add_option("--edge", edge, "beta in units of beta_edge");
+    by_beta->excludes(by_theta)->excludes(by_edge);
+    by_edge->excludes(by_theta);
+    theta_option = by_theta;
+    beta_option = by_beta;
+    edge_option = by_edge;
+  }
+
+  [[nodiscard]] double inverse_temperature(const experiments::QueryScales& scales) const {
+    const double value = edge_option->count() > 0   ? edge * scales.edge
+                         : beta_option->count() > 0 ? beta
+                                                    : theta * scales.unit;
+    if (theta_option->count() + beta_option->count() + edge_option->count() == 0) {
+      throw Error(Code::bad_value, "theta: missing; allowed: --theta, --beta or --edge, above 0");
+    }
+    const char* field = edge_option->count() > 0   ? "edge"
+                        : beta_option->count() > 0 ? "beta"
+                                                   : "theta";
+    require(value > 0.0 && value <= kLargestInverseTemperature, field,
+            edge_option->count() > 0 ? edge : (beta_option->count() > 0 ? beta : theta),
+            "above 0, with beta up to 1e100");
+    return value;
+  }
+};
+
+Sheet scales_sheet(const experiments::QueryScales& scales, double beta, const QueryPrediction& p) {
+  return {{"value"},
+          {{"inverse_temperature", "β", {beta}, ""},
+           {"unit", "β*", {scales.unit}, "(c_d n)^(2/(d-1))"},
+           {"theta", "θ", {beta / scales.unit}, "β/β*"},
+           {"inverse_typical_gap", "1/t_n", {1.0 / scales.typical_gap}, "tends to β*"},
+           {"edge_beta", "β_edge", {scales.edge}, "hazard of the scores at their 1/n quantile"},
+           {"effective_keys",
+            "n_eff",
+            {known(p.effective_keys)},
+            "keys that share the weight below criticality"}}};
+}
+
+Sheet quantities(const QueryPrediction& p) {
+  return {
+      {"exact", "limit", "gaussian", "condensed"},
+      {{"largest_weight",
+        "E w_1",
+        {known(p.exact_largest_weight), known(p.limit_largest_weight)},
+        "weight of the nearest key"},
+       {"remainder",
+        "E (1 - w_1)",
+        {known(p.exact_remainder), known(p.limit_remainder), nullptr, known(p.condensed_remainder)},
+        "condensed: near ties decide"},
+       {"participation",
+        "E Σw²",
+        {known(p.exact_participation), known(p.limit_participation),
+         known(p.gaussian_participation)},
+        ""},
+       {"entropy", "E H", {known(p.exact_entropy), known(p.limit_entropy)}, "nats"},
+       {"bias",
+        "β* E(1 - <q,ATT>)",
+        {known(p.exact_bias), known(p.limit_bias), known(p.gaussian_bias), known(p.condensed_bias)},
+        "how much shorter than the query the output is"},
+       {"scatter",
+        "β* E|ATT_⊥|²",
+        {known(p.exact_scatter), known(p.limit_scatter), known(p.gaussian_scatter),
+         known(p.condensed_scatter)},
+        "what points across it"},
+       {"radial_variance",
+        "n Var <q,ATT>",
+        {nullptr, nullptr, known(p.gaussian_radial_variance)},
+        ""},
+       {"across_variance",
+        "n Var across",
+        {known(p.exact_across_variance), nullptr, known(p.gaussian_across_variance)},
+        "of one coordinate"},
+       {"skewness", "skewness", {nullptr, nullptr, known(p.gaussian_skewness)}, "of 1 - <q,ATT>"}}};
+}
+
+Answer answer(const QueryQuestion& o) {
+  require(o.d >= 2 && o.d <= 512, "d", o.d, "a whole number in [2, 512]");
+  const double log_n = log_length("n", o.n);
+  const experiments::QueryScales scales = experiments::query_scales(o.d, log_n);
+  const double beta = o.inverse_temperature(scales);
+  const QueryPrediction p = query_prediction(o.d, o.n, beta);
+  const char* regime = query_regime(p, beta, scales.edge);
+  const Sheet units = scales_sheet(scales, beta, p), values = quantities(p);
+  Json json = heading("query", {{"d", o.d}, {"n", o.n}, {"beta", beta}});
+  json["regime"] = regime;
+  json["scales"] = to_json(units);
+  json["quantities"] = to_json(values);
+  return {json,
+          fmt::format("One query over n = {:.12g} uniform keys on the sphere in d = {} dimensions: "
+                      "{}\nexact: at this n; limit: n -> ∞ at this θ; gaussian: many keys share; "
+                      "condensed: one key\n\n{}\n{}",
+                      o.n, o.d, regime, to_text(units), to_text(values))};
+}
+
+}  // namespace
+
+void add_predict_query(Program& program, CLI::App& predict) {
+  add_question(program, predict,
+               {"query", "One query over uniform keys on a sphere, in its three regimes",
+                "dewpoint predict query --d 5 --n 1e6 --theta 1"},
+               answer);
+}
+
+}  // namespace dewpoint::cli

@@ -1,0 +1,74 @@
+// dewpoint predict softmax: exact means of softmax over n independent scores of any continuous law.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "cli/grid.hpp"
+#include "cli/predict_options.hpp"
+#include "cli/score_law_option.hpp"
+#include "dewpoint/theory/finite_scores.hpp"
+
+namespace dewpoint::cli {
+namespace {
+
+struct SoftmaxQuestion {
+  std::string law;
+  double n = 0.0;
+  std::string beta;
+
+  void add_to(CLI::App& verb) {
+    verb.add_option("--law", law, score_law_help())->required();
+    verb.add_option("--n", n, "Keys, a real number up to 1e300")->required();
+    verb.add_option("--beta", beta, "Inverse temperatures: a list, or first:last:count[:log]")
+        ->required();
+  }
+};
+
+Json record(const ContinuousLaw& law, double log_n, double beta) {
+  const theory::FiniteScores place{log_n, beta};
+  const theory::FiniteScoreMeans means = theory::finite_score_means(*law.depth, place);
+  return {{"beta", beta},
+          {"largest_weight", theory::finite_largest_weight(*law.depth, place)},
+          {"participation", means.participation},
+          {"entropy", means.entropy},
+          {"mean_score", law.origin - means.depth},
+          {"log_partition", means.log_partition + beta * law.origin},
+          {"log_partition_deviation", std::sqrt(std::max(0.0, means.log_partition_variance))},
+          {"normalisation_error", means.normalisation - 1.0}};
+}
+
+Answer answer(const SoftmaxQuestion& o) {
+  const ContinuousLaw law = continuous_law(o.law);
+  const double log_n = log_length("n", o.n);
+  const std::vector<double> betas = parse_grid("beta", o.beta);
+  Json records = Json::array();
+  for (const double beta : betas) {
+    require(beta > 0.0 && beta <= kLargestInverseTemperature, "beta", beta,
+            "a number in (0, 1e100]");
+    records.push_back(record(law, log_n, beta));
+  }
+  Json json = heading("softmax", {{"law", law.name}, {"n", o.n}, {"beta", betas}});
+  json["table"] = records;
+  const std::vector<Column> columns = {{"beta", "β"},
+                                       {"largest_weight", "E w_max"},
+                                       {"participation", "E Σw²"},
+                                       {"entropy", "E H"},
+                                       {"mean_score", "E Σ w s"},
+                                       {"log_partition", "E log Z"},
+                                       {"log_partition_deviation", "sd log Z"}};
+  return {json, fmt::format("Softmax over n = {:.12g} scores of the law {}: exact means\n\n{}", o.n,
+                            law.name, to_text(records, columns))};
+}
+
+}  // namespace
+
+void add_predict_softmax(Program& program, CLI::App& predict) {
+  add_question(program, predict,
+               {"softmax", "Exact means of softmax over n scores of any continuous law",
+                "dewpoint predict softmax --law vmf:d=5,kappa=5,angle=0.5 --n 1e6 --beta 10,100"},
+               answer);
+}
+
+}  // namespace dewpoint::cli
