@@ -104,7 +104,7 @@ Frame harmonics(const RunContext& context) {
   for (std::size_t k = 0; k < dimensions.size(); ++k) {
     experiments::HarmonicGrowth question;
     question.manifold = k == 0 ? experiments::Manifold::circle : experiments::Manifold::sphere;
-    question.particles = 3000;
+    question.particles = k == 0 ? 3000 : 6000;
     question.inverse_temperatures = betas;
     for (const double degree : degrees) {
       question.degrees.push_back(static_cast<std::size_t>(degree));

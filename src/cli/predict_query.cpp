@@ -50,6 +50,20 @@ struct QueryQuestion {
   }
 };
 
+// The mean resultant of the von Mises-Fisher law at β, and the beginning of its expansion.
+std::vector<Row> resultant_rows(int d, double beta) {
+  constexpr double kMostBeta = 1e12;  // of theory/sphere_moments.hpp
+  const bool known_here = beta <= kMostBeta;
+  return {{"mean_resultant",
+           "A_d",
+           {known_here ? Json(theory::mean_resultant(d, beta)) : Json()},
+           "<q,ATT> for n = ∞: I_{d/2}(β)/I_{d/2-1}(β)"},
+          {"mean_resultant_expansion",
+           "A_d, expansion",
+           {known_here ? Json(theory::mean_resultant_expansion(d, beta, 3)) : Json()},
+           "1 - (d-1)/(2β) + (d-1)(d-3)/(8β²) + (d-1)(d-3)/(8β³)"}};
+}
+
 Sheet scales_sheet(const experiments::QueryScales& scales, double beta, const QueryPrediction& p) {
   return {{"value"},
           {{"inverse_temperature", "β", {beta}, ""},
@@ -107,7 +121,9 @@ Answer answer(const QueryQuestion& o) {
   const double beta = o.inverse_temperature(scales);
   const QueryPrediction p = query_prediction(o.d, o.n, beta);
   const char* regime = query_regime(p, beta, scales.edge);
-  const Sheet units = scales_sheet(scales, beta, p), values = quantities(p);
+  Sheet units = scales_sheet(scales, beta, p);
+  units.append(resultant_rows(o.d, beta));
+  const Sheet values = quantities(p);
   Json json = heading("query", {{"d", o.d}, {"n", o.n}, {"beta", beta}});
   json["regime"] = regime;
   json["scales"] = to_json(units);

@@ -26,6 +26,7 @@
 #include <system_error>
 #include <vector>
 
+#include "checkpoint/foreign_files.hpp"
 #include "dewpoint/core/error.hpp"
 
 namespace dewpoint::checkpoint {
@@ -33,6 +34,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::string_literals;
+using test::outcome;
+using test::Outcome;
 
 // --- files built by hand -------------------------------------------------------------------------
 
@@ -79,21 +82,6 @@ std::vector<double> elements(const Matrix<double>& matrix) {
 }
 
 // --- refusals ------------------------------------------------------------------------------------
-
-struct Outcome {
-  Code code;
-  std::string message;
-};
-
-template <class Action>
-Outcome outcome(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return {error.code(), error.what()};
-  }
-  return {Code::stopped, "accepted"};
-}
 
 // The message names the file, then `field`, then what was found, then what is allowed, in one line.
 void expect_names(const Outcome& outcome, std::string_view name, const std::string& field,
@@ -473,30 +461,6 @@ TEST(NpyDamage, IsNoticedWhereverAFileIsCutShort) {
 
 // --- files on disk -------------------------------------------------------------------------------
 
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string name = (fs::temp_directory_path() / "dewpoint-npy-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    path_ = name;
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] fs::path operator/(std::string_view name) const { return path_ / name; }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-void write(const fs::path& path, std::string_view content) {
-  std::ofstream(path, std::ios::binary) << content;
-}
-
 void expect_unreadable(const fs::path& path, std::string_view found) {
   const Outcome refused = outcome([&] { (void)read_npy_matrix(path); });
   EXPECT_EQ(refused.code, Code::unreadable_file);
@@ -504,28 +468,28 @@ void expect_unreadable(const fs::path& path, std::string_view found) {
 }
 
 TEST(NpyFile, IsReadWhole) {
-  const TemporaryDirectory directory;
-  write(directory / "q.npy", npy(header_of_shape("(2, 3)"), kSixNumbers));
+  const test::ScratchFolder directory;
+  test::write_bytes(directory / "q.npy", npy(header_of_shape("(2, 3)"), kSixNumbers));
   EXPECT_EQ(elements(read_npy_matrix(directory / "q.npy")),
             (std::vector<double>{1, 2, 3, 4, 5, 6}));
 }
 
 TEST(NpyFile, IsNamedWhenItsContentIsWrong) {
-  const TemporaryDirectory directory;
-  write(directory / "q.npy", "");
+  const test::ScratchFolder directory;
+  test::write_bytes(directory / "q.npy", "");
   const Outcome refused = outcome([&] { (void)read_npy_matrix(directory / "q.npy"); });
   EXPECT_EQ(refused.code, Code::malformed_file);
   expect_names(refused, (directory / "q.npy").string(), "magic", "''", "NUMPY");
 }
 
 TEST(NpyFile, IsNamedWhenItIsNotThere) {
-  const TemporaryDirectory directory;
+  const test::ScratchFolder directory;
   expect_unreadable(directory / "absent.npy", "nothing at this path");
 }
 
 TEST(NpyFile, IsNotADirectoryOrADevice) {
-  const TemporaryDirectory directory;
-  expect_unreadable(directory.path(), "a directory");
+  const test::ScratchFolder directory;
+  expect_unreadable(directory / ".", "a directory");
   expect_unreadable("/dev/null", "not a regular file");
 }
 
@@ -545,8 +509,8 @@ class OrdinaryUser {
 };
 
 TEST(NpyFile, IsNamedWhenItMayNotBeRead) {
-  const TemporaryDirectory directory;
-  write(directory / "q.npy", npy(header_of_shape("(2, 3)"), kSixNumbers));
+  const test::ScratchFolder directory;
+  test::write_bytes(directory / "q.npy", npy(header_of_shape("(2, 3)"), kSixNumbers));
   fs::permissions(directory / "q.npy", fs::perms::none);
   const OrdinaryUser nobody;
   expect_unreadable(directory / "q.npy", "Permission denied");
@@ -570,33 +534,19 @@ TEST(NpyCorpus, HoldsWhatNumPyWrote) {
 
 // --- files written by NumPy now ------------------------------------------------------------------
 
-constexpr const char* kPython = "/usr/bin/python3";
-
-class NpyFromNumPy : public testing::Test {
+class NpyFromNumPy : public test::NumPyFiles {
  protected:
-  void SetUp() override {
-    const std::string probe = std::string(kPython) + " -c 'import numpy' >/dev/null 2>&1";
-    if (std::system(probe.c_str()) != 0) GTEST_SKIP() << kPython << " with numpy is not installed";
-  }
-
-  // Runs `body` in the directory the files go to, with save(name, array, version).
-  void run(std::string_view body) const {
-    std::string script =
-        "import numpy as np\n"
+  // Runs `body` with save(name, array, version).
+  void run(const std::string& body) const {
+    NumPyFiles::run(
         "def save(name, array, version=(1, 0)):\n"
         "    with open(name, 'wb') as file:\n"
-        "        np.lib.format.write_array(file, array, version=version)\n";
-    write(directory_ / "write.py", script.append(body));
-    const std::string command =
-        "cd " + directory_.path().string() + " && " + kPython + " -W ignore write.py";
-    ASSERT_EQ(std::system(command.c_str()), 0);
+        "        np.lib.format.write_array(file, array, version=version)\n" +
+        body);
   }
-
   [[nodiscard]] Matrix<double> read(const std::string& name) const {
-    return read_npy_matrix(directory_ / name);
+    return read_npy_matrix(folder_ / name);
   }
-
-  TemporaryDirectory directory_;
 };
 
 // Property (1): element (i, j) of a 3 x 4 array is 4 i + j + 1.
@@ -667,7 +617,7 @@ np.savez('archive.npz', np.ones((1, 1)))
   const auto expect = [&](const char* name, const char* field, const char* found) {
     const Outcome refused = outcome([&] { (void)read(name); });
     EXPECT_EQ(refused.code, Code::malformed_file) << refused.message;
-    expect_names(refused, (directory_ / name).string(), field, found, "");
+    expect_names(refused, (folder_ / name).string(), field, found, "");
   };
   expect("object.npy", "descr", "'|O' (Python objects");
   expect("bool.npy", "descr", "'|b1' (booleans)");

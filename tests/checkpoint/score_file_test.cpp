@@ -24,8 +24,8 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint/foreign_files.hpp"
 #include "dewpoint/core/error.hpp"
-#include "store/scratch_folder.hpp"
 #include "support/matrices.hpp"
 
 namespace dewpoint::checkpoint {
@@ -33,6 +33,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::string_literals;
+using test::outcome;
+using test::Outcome;
 using Rows = std::vector<std::vector<double>>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -54,21 +56,6 @@ const Rows kOneQuery{{1, 2, 3}};
 const Rows kTwoQueries{{1, 2, 3}, {4, 5, 6}};
 
 // --- refusals ------------------------------------------------------------------------------------
-
-struct Outcome {
-  Code code;
-  std::string message;
-};
-
-template <class Action>
-Outcome outcome(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return {error.code(), error.what()};
-  }
-  return {Code::stopped, "accepted"};
-}
 
 void expect_refused(std::string_view text, const std::string& message) {
   const Outcome refused = outcome([&] { (void)parse(text); });
@@ -499,26 +486,11 @@ TEST_F(QueriesAndKeys, MustBothBeThere) {
 
 // --- files written by NumPy now ------------------------------------------------------------------
 
-constexpr const char* kPython = "/usr/bin/python3";
-
-class ScoresFromNumPy : public testing::Test {
+class ScoresFromNumPy : public test::NumPyFiles {
  protected:
-  void SetUp() override {
-    const std::string probe = std::string(kPython) + " -c 'import numpy' >/dev/null 2>&1";
-    if (std::system(probe.c_str()) != 0) GTEST_SKIP() << kPython << " with numpy is not installed";
-  }
-
-  void run(const std::string& script) const {
-    test::write_bytes(folder_ / "write.py", "import numpy as np\n" + script);
-    const std::string command =
-        "cd " + (folder_ / "").string() + " && " + kPython + " -W ignore write.py";
-    ASSERT_EQ(std::system(command.c_str()), 0);
-  }
   [[nodiscard]] Rows read(const std::string& name) const {
     return rows(read_scores(folder_ / name));
   }
-
-  test::ScratchFolder folder_;
 };
 
 // repr() of a double is read back exactly; so is '%.17g', and '%.18e', which savetxt takes unasked.

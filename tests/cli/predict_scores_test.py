@@ -78,6 +78,9 @@ class PredictScores(ProgramTest):
         self.assertEqual(diffuse["regime"], "subcritical")
         # d = 3: R = beta, so n_eff = n/beta; the variance along is 0.005, printed to four digits.
         self.assertAlmostEqual(diffuse["scales"]["effective_keys"]["value"], 1000, delta=1e-6)
+        # d = 3: A = coth(beta) - 1/beta, and the expansion ends there but for e^(-2 beta).
+        for key in ("mean_resultant", "mean_resultant_expansion"):
+            self.assertAlmostEqual(diffuse["scales"][key]["value"], 0.99, delta=1e-14)
         self.assertAlmostEqual(diffuse["quantities"]["radial_variance"]["gaussian"], 0.005, delta=5e-7)
         cold = self.ask("query", "--d", "5", "--n", "1e6", "--theta", "100")
         self.assertEqual(cold["regime"], "condensed")

@@ -14,6 +14,13 @@ STUDIES = {
     "cas-depth": ["cas-depth"],
     "cas-depth-gaussian": ["cas-depth-gaussian"],
     "cas-end-to-end": ["cas-end-to-end"],
+    "cc-condensation": ["cc-condensation", "cc-collapse", "cc-free-energies"],
+    "cc-retrieval": ["cc-retrieval"],
+    "sl-critical-weights": ["sl-critical-weights", "sl-convergence"],
+    "sl-output": ["sl-output"],
+    "sl-values": ["sl-values"],
+    "sl-backward-heat": ["sl-backward-heat"],
+    "dew-points": ["dew-points"],
 }
 FIGURES = [figure for figures in STUDIES.values() for figure in figures]
 FLOAT32 = 2.0 ** -24  # its rounding
@@ -55,6 +62,7 @@ class Reproduce(ProgramTest):
             self.assertEqual(meta["command"], "dewpoint reproduce --quick -o out/deep")
             self.assertTrue(meta["experiment"] and meta["version"] and meta["created"])
         self.points_lie_on_curves(folder)
+        self.scores_follow_their_laws(folder)
 
     def points_lie_on_curves(self, folder):
         # A cosine is a sum of d products in float32, off by d roundings at worst, and log odds are β
@@ -72,6 +80,29 @@ class Reproduce(ProgramTest):
         self.assert_close(os.path.join(folder, "cas-depth.study"), ("depth_theory", "phase_depth"),
                           ("contraction", "jacobian_norm"),
                           2 * 256 * FLOAT32 * 4 * math.log(256) / 2)
+
+    def scores_follow_their_laws(self, folder):
+        # The simplex has dew points log(n - 1)/(1 - rho), and nothing is random.
+        dew = cells(os.path.join(folder, "dew-points.study"), "dew simplex ρ = 0.5: log n",
+                    "beta_dew_median")
+        for (n,), beta in dew.items():
+            self.assertAlmostEqual(beta / (2 * math.log(n - 1)), 1.0, delta=1e-11)
+        # Convergence to the limit law: the last local power is near its limit, which it approaches
+        # as n^(-2/(d-1)): 1e-6 at d = 5 and n = 1e12.
+        distance = cells(os.path.join(folder, "sl-critical-weights.study"), "convergence", "distance")
+        power = math.log10(distance[(5.0, 1e12)] / distance[(5.0, 1e11)])
+        self.assertAlmostEqual(power, -0.5, delta=1e-5)
+        # A harmonic on the circle at beta = 50, degree 5.
+        growth = cells(os.path.join(folder, "sl-backward-heat.study"), "harmonics", "growth")
+        self.assertAlmostEqual(growth[(2.0, 5.0, 50.0)], 1.392437, delta=5e-7)
+
+    def test_only_makes_one_study_and_refuses_an_unknown_one(self):
+        self.succeed("reproduce", "--quick", "-o", "one", "--only", "sl-values")
+        self.assertEqual(sorted(os.listdir(self.path("one"))),
+                         ["sl-values.png", "sl-values.study", "sl-values.svg"])
+        message = self.refuse(2, "reproduce", "--only", "sl-value")
+        self.assertIn("'sl-value' is no study", message)
+        self.assertIn("sl-values", message)
 
     def test_json_lists_everything_and_without_gnuplot_a_study_is_kept(self):
         out = self.succeed_json("reproduce", "--quick", "-o", "out")

@@ -4,9 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <memory>
+#include <numbers>
 #include <vector>
 
+#include "dewpoint/core/distributions/sphere_gap.hpp"
 #include "dewpoint/diagnosis/growth.hpp"
 #include "dewpoint/diagnosis/growth_law.hpp"
 #include "dewpoint/diagnosis/tail_estimators.hpp"
@@ -77,13 +78,42 @@ TEST(SyntheticHeads, OfGaussianScoresHaveTheirTabulatedScales) {
   expect_truth(scores::GaussianLaw(1.0), {7.511, 0.078, 3.958, GrowthLaw::root_logarithm});
 }
 
-// a = 2; the sphere is a power law to a t_k (a − 1)/(2(a + 1)) = 0.02 at the gap t_k = 0.08 of the
-// 50th key.
+/// E log T_(k+1) and E mean_{i≤k} log(T_(k+1)/T_(i)) for n gaps with F(t) = 3t²/4 − t³/4, d = 5.
+/// F(T_(k+1)) is a Beta(k + 1, n − k) variable; given T_(k+1) = t, the smaller gaps are independent
+/// and ∫_0^t F(s) ds/(s F(t)) = (1 − 2t/9)/(2(1 − t/3)) is the mean of log(t/T). A trapezoidal sum
+/// in the logarithm of F, over ten standard deviations to either side.
+struct HillMeans {
+  double log_gap, spacing;
+};
+
+HillMeans hill_means(double n, double k) {
+  const SphereGap gap(5);
+  const double centre = std::log((k + 1.0) / n), width = 10.0 / std::sqrt(k + 1.0);
+  double mass = 0.0, log_gap = 0.0, spacing = 0.0;
+  for (int i = -400; i <= 400; ++i) {
+    const double log_share = centre + width * i / 400.0, log_t = gap.log_quantile(log_share);
+    const double t = std::exp(log_t);
+    const double density = std::exp((k + 1.0) * (log_share - centre) +
+                                    (n - k - 1.0) * std::log1p(-std::exp(log_share)));
+    mass += density;
+    log_gap += density * log_t;
+    spacing += density * 0.5 * (1.0 - 2.0 * t / 9.0) / (1.0 - t / 3.0);
+  }
+  return {log_gap / mass, spacing / mass};
+}
+
+// a = 2. The sphere is no exact power law at the gap 0.08 of the 51st key: the means of the
+// estimates are known, a = 1.981 and log β* = 4.466 instead of 2 and log 86.603 = 4.461.
 TEST(SyntheticHeads, OfUniformKeysHaveTheExponentOfTheirDimension) {
-  const EndpointFit fit = fit_known_endpoint(head_of(scores::SphereLaw(5)), 1.0, 50);
-  EXPECT_NEAR(fit.exponent.mean, 2.0, test::kSigmas * fit.exponent.standard_error + 0.04);
-  EXPECT_NEAR(fit.log_critical_beta.mean, std::log(86.603),
-              test::kSigmas * fit.log_critical_beta.standard_error + 0.04);
+  constexpr std::size_t kTop = 50;
+  const EndpointFit fit = fit_known_endpoint(head_of(scores::SphereLaw(5)), 1.0, kTop);
+  const HillMeans means = hill_means(kKeys, kTop);
+  double digamma = -std::numbers::egamma;  // ψ(k + 1)
+  for (std::size_t i = 1; i <= kTop; ++i) digamma += 1.0 / static_cast<double>(i);
+  const double log_unit = digamma * means.spacing - means.log_gap;
+  EXPECT_NEAR(fit.exponent.mean, 1.0 / means.spacing, test::kSigmas * fit.exponent.standard_error);
+  EXPECT_NEAR(fit.log_critical_beta.mean, log_unit,
+              test::kSigmas * fit.log_critical_beta.standard_error);
 }
 
 }  // namespace

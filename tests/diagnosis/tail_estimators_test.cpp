@@ -11,8 +11,11 @@
 #include <limits>
 #include <vector>
 
+#include "dewpoint/core/distributions/sphere_gap.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/estimate.hpp"
 #include "dewpoint/core/random.hpp"
+#include "dewpoint/theory/finite_scores.hpp"
 #include "support/test_seed.hpp"
 
 namespace dewpoint::diagnosis {
@@ -194,26 +197,52 @@ std::vector<double> octaves(double first, int count) {
   return betas;
 }
 
-// Property (2): gaps uniform on [0, 2], a = 1, β* = n/2. At β = 20 the upper end of the gaps is
-// e^{−40} away, at β = β*/8 fewer keys make C lower by the share of a row's fluctuation, 2^{−a}/n
-// per effective key: the plateau's mean lies within a tenth.
-TEST(HeatCapacity, HasItsPlateauAtTheExponentOfThePowerLaw) {
-  const auto scores =
-      scores_of(64, 8000, "HeatCapacity/plateau", [](double u) { return 1.0 - 2.0 * u; });
-  const HeatCapacity heat = heat_capacity(scores, octaves(0.1, 70));
-  ASSERT_TRUE(heat.plateau.has_value());
-  EXPECT_NEAR(heat.plateau->exponent.mean, 1.0, 0.1);
-  EXPECT_GT(heat.plateau->highest_beta / heat.plateau->lowest_beta, 16.0);
+constexpr double kDifference = 1e-3;  // of log β
+
+/// E C = −β dE(Σ w x)/d log β over n depths of a law: by quadrature and a central difference, good
+/// to kDifference²/6 and kFiniteScoresError/kDifference of C.
+double exact_capacity(const DepthDistribution& law, double n, double beta) {
+  const auto depth = [&](double factor) {
+    return theory::finite_score_means(law, {std::log(n), factor * beta}).depth;
+  };
+  return -beta * (depth(std::exp(kDifference)) - depth(std::exp(-kDifference))) /
+         (2.0 * kDifference);
 }
 
-// Property (3).
+// Property (2): gaps uniform on [0, 2], those of keys on S², a = 1, β* = n/2. Where e^{−2β} is
+// nothing, E(Σ w T) = 1/β + 1/(2n) + 0.6 β/n² to this order (sphere_clt.hpp), hence C = 1 −
+// 0.6 (β/n)². The measured plateau has the mean of the exact capacity over its β.
+TEST(HeatCapacity, HasItsPlateauAtTheExponentOfThePowerLaw) {
+  constexpr std::size_t n = 8000;
+  const SphereGap gap(3);
+  EXPECT_NEAR(exact_capacity(gap, n, 20.0), 1.0,
+              std::pow(20.0 / n, 2) + kDifference * kDifference / 6.0);
+
+  const auto scores =
+      scores_of(64, n, "HeatCapacity/plateau", [](double u) { return 1.0 - 2.0 * u; });
+  const std::vector<double> betas = octaves(0.1, 70);
+  const HeatCapacity heat = heat_capacity(scores, betas);
+  ASSERT_TRUE(heat.plateau.has_value());
+  const Plateau& plateau = *heat.plateau;
+  EXPECT_GT(plateau.highest_beta / plateau.lowest_beta, 16.0);
+  RunningMoments exact;
+  for (double beta : betas)
+    if (plateau.lowest_beta <= beta && beta <= plateau.highest_beta)
+      exact.add(exact_capacity(gap, n, beta));
+  EXPECT_NEAR(plateau.exponent.mean, exact.mean(), test::kSigmas * plateau.exponent.standard_error);
+}
+
+// Property (3), and C itself where it is β² nearly.
 TEST(HeatCapacity, OfGaussianScoresHasNoPlateau) {
   const Stream stream = test::stream("HeatCapacity/gaussian");
   Matrix<double> scores(64, 4000);
   stream.normals(0, {scores.data(), scores.size()});
   const HeatCapacity heat = heat_capacity(scores, octaves(0.05, 40));
   EXPECT_FALSE(heat.plateau.has_value());
-  EXPECT_NEAR(heat.capacity[8].mean / (0.04), 1.0, 0.05);  // β = 0.2: β², to 0.2 % and errors
+  const Estimate& capacity = heat.capacity[8];  // β = 0.2
+  const double exact = exact_capacity(NormalDepth(1.0), 4000.0, heat.betas[8]);
+  EXPECT_NEAR(capacity.mean, exact, test::kSigmas * capacity.standard_error);
+  EXPECT_NEAR(exact, 0.04, 0.04 * 2.0 * std::exp(0.04) / 4000.0 + kDifference * kDifference);
 }
 
 }  // namespace

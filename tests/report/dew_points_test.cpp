@@ -9,7 +9,7 @@ namespace dewpoint::report {
 namespace {
 
 using Values = std::vector<double>;
-const Values kLengths{1e2, 1e8};
+const Values kLengths{1e2, 1e4, 1e6, 1e8};
 const Values kFine{1e2, 1e5, 1e8};
 
 // Both variables count on from cell to cell, the first from `first`, the second from 10 more.
@@ -85,15 +85,17 @@ TEST(FigureOfDewPoints, SetsWhatWasMeasuredOnWhatIsPredicted) {
   EXPECT_EQ(scale[0].y, (Values{200, 201, 202}));
   EXPECT_TRUE(scale[0].error.empty());
   EXPECT_EQ(scale[1].x, kLengths);
-  EXPECT_EQ(scale[1].y, (Values{100, 101}));
-  EXPECT_EQ(scale[1].error, (Values{0.25, 0.25}));
+  EXPECT_EQ(scale[1].y, (Values{100, 101, 102, 103}));
+  EXPECT_EQ(scale[1].error, Values(4, 0.25));
   EXPECT_EQ(scale[2].y, (Values{400, 401, 402}));
-  EXPECT_EQ(scale[3].y, (Values{300, 301}));
+  EXPECT_EQ(scale[3].y, (Values{300, 301, 302, 303}));
   const std::vector<Series>& slope = figure.panels[1].series;
   EXPECT_EQ(slope[0].y, (Values{210, 211, 212}));
-  EXPECT_EQ(slope[1].y, (Values{110, 111}));
+  EXPECT_EQ(slope[1].x, (Values{1e4, 1e6}));  // without its one-sided ends
+  EXPECT_EQ(slope[1].y, (Values{111, 112}));
+  EXPECT_EQ(slope[1].error, (Values{0.25, 0.25}));
   EXPECT_EQ(slope[2].y, (Values{410, 411, 412}));
-  EXPECT_EQ(slope[3].y, (Values{310, 311}));
+  EXPECT_EQ(slope[3].y, (Values{311, 312}));
 }
 
 TEST(FigureOfDewPoints, NamesTheCurvesOnceForAll) {

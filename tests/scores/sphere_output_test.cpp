@@ -35,10 +35,10 @@ TEST(SphereRest, HasTheMomentsOfTheScoreLaw) {
         const SphereTilt rest = SphereRest(dimension).moments(cut, tilt);
         const TiltedDepth law = SphereLaw(dimension).rest(cut, tilt);
         EXPECT_NEAR(rest.log_mass, law.log_mass,
-                    2.0 * kSphereTiltError * (1.0 + std::abs(law.log_mass)))
+                    2.0 * kSphereRestError * (1.0 + std::abs(law.log_mass)))
             << dimension << " " << cut << " " << tilt;
         // A logarithm near −460 is rounded by 460 ε.
-        const double allowed = 2.0 * kSphereTiltError;
+        const double allowed = 2.0 * kSphereRestError;
         EXPECT_NEAR(rest.log_x, std::log(law.mean), allowed);
         EXPECT_NEAR(rest.log_xx, 2.0 * std::log(law.root_mean_square), 2.0 * allowed);
       }
@@ -52,7 +52,7 @@ TEST(SphereRest, AgreesWithTheSquaredSineAsAPolynomialOfTheGap) {
         const SphereTilt rest = SphereRest(dimension).moments(cut, load / cut);
         const double x = std::exp(rest.log_x), xx = std::exp(rest.log_xx);
         const double size = cut * (2.0 - cut) + 2.0 * (1.0 - cut) * x + xx;
-        EXPECT_NEAR(std::exp(rest.log_v), size - 2.0 * xx, 3.0 * kSphereTiltError * size)
+        EXPECT_NEAR(std::exp(rest.log_v), size - 2.0 * xx, 3.0 * kSphereRestError * size)
             << dimension << " " << cut << " " << load;
       }
 }
@@ -61,10 +61,10 @@ TEST(SphereRest, AgreesWithTheSquaredSineAsAPolynomialOfTheGap) {
 TEST(SphereRest, IsExponentialInThreeDimensionsFarFromTheAntipode) {
   constexpr double tilt = 1e14;
   const SphereTilt rest = SphereRest(3).moments(0.0, tilt);
-  EXPECT_NEAR(tilt * std::exp(rest.log_x), 1.0, kSphereTiltError);
-  EXPECT_NEAR(tilt * tilt * std::exp(rest.log_xx), 2.0, 2.0 * kSphereTiltError);
-  EXPECT_NEAR(tilt * tilt * std::exp(rest.log_xv), 4.0, 4.0 * kSphereTiltError);
-  EXPECT_NEAR(tilt * tilt * std::exp(rest.log_vv), 8.0, 8.0 * kSphereTiltError);
+  EXPECT_NEAR(tilt * std::exp(rest.log_x), 1.0, kSphereRestError);
+  EXPECT_NEAR(tilt * tilt * std::exp(rest.log_xx), 2.0, 2.0 * kSphereRestError);
+  EXPECT_NEAR(tilt * tilt * std::exp(rest.log_xv), 4.0, 4.0 * kSphereRestError);
+  EXPECT_NEAR(tilt * tilt * std::exp(rest.log_vv), 8.0, 8.0 * kSphereRestError);
 }
 
 // Property (1) of SphereOutput::rest_moments. A relative covariance is a difference whose terms
@@ -83,7 +83,7 @@ TEST(SphereOutput, SharesTheCovariancesOfTheScores) {
         for (int b = 0; b < 3; ++b)
           EXPECT_NEAR(
               output.covariance[a][b], scores.covariance[a][b],
-              16.0 * kSphereTiltError * (scores.covariance[a][b] + std::exp(-scores.log_count)))
+              16.0 * kSphereRestError * (scores.covariance[a][b] + std::exp(-scores.log_count)))
               << dimension << " " << load << " " << a << b;
     }
   }

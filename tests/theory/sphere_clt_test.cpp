@@ -12,7 +12,9 @@
 #include <numbers>
 #include <vector>
 
+#include "dewpoint/core/distributions/sphere_gap.hpp"
 #include "dewpoint/core/estimate.hpp"
+#include "dewpoint/theory/critical_scales.hpp"
 #include "dewpoint/theory/critical_sphere.hpp"
 #include "dewpoint/theory/gauss_legendre.hpp"
 #include "dewpoint/theory/sphere_moments.hpp"
@@ -78,21 +80,35 @@ TEST(SphereFluctuations, ReproduceThePrintedTable) {
 
 // ---- quadrature -----------------------------------------------------------------------------
 
-// E g(T) over uniform keys, in the angle, whose density is smooth; nothing is left of e^{−βT} at
-// the end of the interval. Good to 400 · 8 ε, that is 1e-12.
-template <class Function>
-double mean_over_keys(int dimension, double beta, const Function& function) {
+struct KeyRule {
+  std::vector<double> gaps, weights;
+};
+
+// The law of T, in the angle, whose density is smooth; nothing is left of e^{−βT} at the end of the
+// interval. Good to 400 · 8 ε, that is 1e-12.
+KeyRule key_rule(int dimension, double beta) {
   static const QuadratureRule rule = gauss_legendre(400);
   const double a = 0.5 * (dimension - 1);
   const double reach = beta > 0.0 ? (45.0 + a * std::log1p(beta)) / beta : 2.0;
   const QuadratureRule angles =
       on_interval(rule, 0.0, 2.0 * std::asin(std::sqrt(std::min(1.0, 0.5 * reach))));
   const double factor = std::exp(std::lgamma(a + 0.5) - std::lgamma(a)) * std::numbers::inv_sqrtpi;
-  double sum = 0.0;
+  KeyRule keys;
   for (std::size_t i = 0; i < angles.nodes.size(); ++i) {
-    const double angle = angles.nodes[i], gap = 2.0 * std::pow(std::sin(0.5 * angle), 2);
-    sum += angles.weights[i] * factor * std::pow(std::sin(angle), dimension - 2) * function(gap);
+    const double angle = angles.nodes[i];
+    keys.gaps.push_back(2.0 * std::pow(std::sin(0.5 * angle), 2));
+    keys.weights.push_back(angles.weights[i] * factor * std::pow(std::sin(angle), dimension - 2));
   }
+  return keys;
+}
+
+// E g(T) over uniform keys.
+template <class Function>
+double mean_over_keys(int dimension, double beta, const Function& function) {
+  const KeyRule keys = key_rule(dimension, beta);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < keys.gaps.size(); ++i)
+    sum += keys.weights[i] * function(keys.gaps[i]);
   return sum;
 }
 
@@ -216,11 +232,155 @@ TEST(SphereFluctuationsLaw, IsElementaryInSpace) {
   }
 }
 
+// ---- the law at finite n --------------------------------------------------------------------
+
+struct ExactOutput {
+  double mean, variance, skewness;  // of 1 − ⟨q, ATT⟩ = Σ w T
+  double across;                    // variance of one coordinate of ATT_⊥
+};
+
+// Exactly at this n. With v = T − 1 + A and z = e^{y−βT}, 1/Z^p = ∫ e^{py} exp(−e^y Z) dy/Γ(p) and
+// independent keys give E(Σ w v)^p as an integral over y of sums of products of E[(zv)^k e^{−z}],
+// one factor for each key, with (E e^{−z})^{keys left}. Trapezoidal sums in y of integrands that
+// are analytic and decay on both sides, e^{−40} at the lower end.
+ExactOutput exact_output(const SphereQuery& query) {
+  constexpr double kStep = 0.02;
+  const int d = query.dimension;
+  const double beta = query.inverse_temperature, n = std::exp(query.log_n);
+  const KeyRule keys = key_rule(d, beta);
+  const double centre = mean_gap(d, beta);
+  const double start = -query.log_n - SphereMoments(d).log_moment(0, beta) - 40.0;
+  double first = 0.0, second = 0.0, third = 0.0, across = 0.0;
+  for (int step = 0;; ++step) {
+    double missing = 0.0, one = 0.0, two = 0.0, three = 0.0, sideways = 0.0;
+    for (std::size_t i = 0; i < keys.gaps.size(); ++i) {
+      const double gap = keys.gaps[i], v = gap - centre;
+      const double z = std::exp(start + kStep * step - beta * gap);
+      const double damped = keys.weights[i] * z * std::exp(-z);
+      missing -= keys.weights[i] * std::expm1(-z);
+      one += damped * v;
+      two += damped * z * v * v;
+      three += damped * z * z * v * v * v;
+      sideways += damped * z * gap * (2.0 - gap) / (d - 1.0);
+    }
+    const double log_left = std::log1p(-missing);
+    if (n * log_left < -100.0) break;
+    const auto left = [&](int used) { return kStep * std::exp((n - used) * log_left); };
+    const double pairs = n * (n - 1.0);
+    first += n * left(1) * one;
+    second += n * left(1) * two + pairs * left(2) * one * one;
+    third += 0.5 * (n * left(1) * three + 3.0 * pairs * left(2) * two * one +
+                    pairs * (n - 2.0) * left(3) * one * one * one);
+    across += n * left(1) * sideways;
+  }
+  const double variance = second - first * first;
+  const double cumulant = third - 3.0 * first * second + 2.0 * first * first * first;
+  return {centre + first, variance, cumulant / std::pow(variance, 1.5), across};
+}
+
+// β at which so many keys share.
+double beta_at_keys(int dimension, double log_n, double keys) {
+  double lower = 0.0, upper = 30.0;  // log β
+  for (int halving = 0; halving < 60; ++halving) {
+    const double middle = 0.5 * (lower + upper);
+    const SphereQuery query{dimension, std::exp(middle), log_n};
+    (sphere_fluctuations(query).log_keys > std::log(keys) ? lower : upper) = middle;
+  }
+  return std::exp(lower);
+}
+
+struct Correction {
+  double value, size;  // size: all terms taken positive
+};
+
+// What the theorem leaves out, times n, relative to what it has. With X = (T − E_β T)Y and
+// Y = e^{−βT}/μ_0 the output is the ratio of the means of X and Y over keys, whose next order is
+//
+//     Var: (3 σ_xx σ_yy + 5 σ_xy² − 2 κ_xxy)/σ_xx,      mean: (κ_xyy − 3 σ_xy σ_yy)/(−σ_xy),
+//     across, with Q = T(2 − T)Y²/(d − 1): 3 σ_yy − 2 Cov(Q, Y)/E Q.
+struct Corrections {
+  Correction along, mean, across;
+};
+
+Corrections next_order(int d, double beta) {
+  const auto mean = [&](const auto& f) { return mean_over_keys(d, beta, f); };
+  const double gap = mean_gap(d, beta), log_partition = SphereMoments(d).log_moment(0, beta);
+  const auto weight = [&](double t) { return std::exp(-beta * t - log_partition); };
+  const auto moment = [&](int gaps, int weights) {
+    return mean([&](double t) { return std::pow(t - gap, gaps) * std::pow(weight(t), weights); });
+  };
+  const auto sideways = [&](int weights) {
+    return mean([&](double t) { return t * (2.0 - t) * std::pow(weight(t), weights); });
+  };
+  // E X = 0 and E Y = 1.
+  const double xx = moment(2, 2), xy = moment(1, 2), yy = moment(0, 2) - 1.0;
+  const double xxy = moment(2, 3) - xx, xyy = moment(1, 3) - 2.0 * xy;
+  const double qy = sideways(3) / sideways(2) - 1.0;
+  const double share = 5.0 * xy * xy / xx;
+  return {{3.0 * yy + share - 2.0 * xxy / xx, 3.0 * yy + share + 2.0 * std::abs(xxy) / xx},
+          {3.0 * yy - xyy / xy, 3.0 * yy + std::abs(xyy / xy)},
+          {3.0 * yy - 2.0 * qy, 3.0 * yy + 2.0 * std::abs(qy)}};
+}
+
+// Property (6): the next order is known too; the order after
+// that has squares and products of its terms. What is compared comes from sums of size 1 with
+// errors of 1e-12, and the bias is a difference of means of size mean_gap.
+TEST(SphereFluctuations, AreTheLeadingOrderOfTheExactLaw) {
+  const double n = 1e5, log_n = std::log(n);
+  for (int d : {2, 3, 5, 8, 17}) {
+    const SphereQuery query{d, beta_at_keys(d, log_n, 2000.0), log_n};
+    const SphereFluctuations c = sphere_fluctuations(query);
+    const ExactOutput exact = exact_output(query);
+    const Corrections next = next_order(d, query.inverse_temperature);
+    const auto expect = [&](double ratio, const Correction& correction, double error) {
+      EXPECT_NEAR(ratio - 1.0, correction.value / n, std::pow(correction.size / n, 2) + error) << d;
+    };
+    const double bias = std::exp(c.log_bias) / n;
+    expect(n * exact.variance / std::exp(c.log_variance_along), next.along, 1e-9);
+    expect(n * exact.across / std::exp(c.log_variance_across), next.across, 1e-9);
+    expect((exact.mean - c.mean_gap) / bias, next.mean, 1e-12 * c.mean_gap / bias + 1e-9);
+  }
+}
+
+// Property (6), the table: half a printed digit.
+TEST(SphereFluctuations, LoseTheirAccuracyAsPrinted) {
+  constexpr double kKeys[] = {300, 100, 66, 20, 10, 7};
+  struct PrintedRatios {
+    int dimension;
+    double along[6], across[6];
+  };
+  constexpr PrintedRatios kRows[] = {
+      {3, {1.009, 1.026, 1.040, 1.146, 1.343, 1.559}, {1.004, 1.012, 1.019, 1.067, 1.146, 1.225}},
+      {5, {1.005, 1.016, 1.024, 1.078, 1.145, 1.192}, {1.002, 1.006, 1.009, 1.030, 1.057, 1.076}},
+      {8, {0.997, 0.990, 0.985, 0.942, 0.881, 0.833}, {0.998, 0.994, 0.991, 0.969, 0.937, 0.910}},
+      {17, {0.961, 0.885, 0.835, 0.621, 0.473, 0.399}, {0.983, 0.947, 0.922, 0.795, 0.685, 0.620}}};
+  const double n = 1e5, log_n = std::log(n);
+  for (const PrintedRatios& row : kRows)
+    for (int i = 0; i < 6; ++i) {
+      const SphereQuery query{row.dimension, beta_at_keys(row.dimension, log_n, kKeys[i]), log_n};
+      const SphereFluctuations c = sphere_fluctuations(query);
+      const ExactOutput exact = exact_output(query);
+      EXPECT_NEAR(n * exact.variance / std::exp(c.log_variance_along), row.along[i], 5.01e-4)
+          << row.dimension << ' ' << kKeys[i];
+      EXPECT_NEAR(n * exact.across / std::exp(c.log_variance_across), row.across[i], 5.01e-4)
+          << row.dimension << ' ' << kKeys[i];
+      if (row.dimension > 8) continue;
+      EXPECT_LT(std::abs(exact.mean - corrected_gap(query, c)),
+                (i < 3 ? 0.002 : 0.05) * std::sqrt(exact.variance));
+    }
+  const SphereGap gap(64);
+  const SphereQuery query{64, 0.5 * edge_beta(gap, std::log(1e6)), std::log(1e6)};
+  const SphereFluctuations c = sphere_fluctuations(query);
+  EXPECT_NEAR(std::exp(c.log_keys), 774.0, 0.5);
+  EXPECT_NEAR(std::exp(c.log_variance_across), 14.01, 0.005);
+  EXPECT_NEAR(1e6 * exact_output(query).across, 13.03, 0.005);
+}
+
 // ---- draws ----------------------------------------------------------------------------------
 
-// On S² gaps are uniform on [0, 2]. n_eff is 66.7, and what the theorem leaves out is of relative
-// size 1/n_eff in variance and skewness, 1/n_eff² in the mean: three times that is allowed. The
-// bias is 12 standard errors, so that a mean without it fails.
+// Property (6) by draws. On S² gaps are uniform on [0, 2]; n_eff is 66.7. The errors of variance
+// and skewness g are those of the means of z² − 1 and z³ − 3z − (3/2)g(z² − 1) − g, z the
+// standardised output. The bias is 12 standard errors, so that a mean without it fails.
 TEST(SphereFluctuations, AreThoseOfDrawnKeys) {
   constexpr int kKeys = 1000, kRows = 20000;
   const SphereQuery query{3, 15.0, std::log(1.0 * kKeys)};
@@ -237,19 +397,17 @@ TEST(SphereFluctuations, AreThoseOfDrawnKeys) {
     }
     gaps.push_back(sum / partition);
   }
-  double mean = 0.0, second = 0.0, third = 0.0;
-  for (double gap : gaps) mean += gap / kRows;
+  const ExactOutput exact = exact_output(query);
+  RunningMoments mean, variance, skewness;
   for (double gap : gaps) {
-    second += std::pow(gap - mean, 2) / kRows;
-    third += std::pow(gap - mean, 3) / kRows;
+    const double z = (gap - exact.mean) / std::sqrt(exact.variance), excess = z * z - 1.0;
+    mean.add(z);
+    variance.add(excess);
+    skewness.add(z * z * z - 3.0 * z - exact.skewness * (1.5 * excess + 1.0));
   }
-  const double rest = 3.0 * std::exp(-c.log_keys);
-  EXPECT_NEAR(mean, corrected_gap(query, c),
-              test::kSigmas * std::sqrt(second / kRows) + c.mean_gap * rest * rest);
-  EXPECT_NEAR(second * kKeys / std::exp(c.log_variance_along), 1.0,
-              test::kSigmas * std::sqrt(2.0 / kRows) + rest);
-  EXPECT_NEAR(third / std::pow(second, 1.5), c.skewness_coefficient * std::exp(-0.5 * c.log_keys),
-              test::kSigmas * std::sqrt(6.0 / kRows) + rest);
+  for (const RunningMoments& zero : {mean, variance, skewness})
+    EXPECT_NEAR(zero.estimate().mean, 0.0, test::kSigmas * zero.estimate().standard_error);
+  EXPECT_GT(std::exp(c.log_bias) / kKeys, 12.0 * std::sqrt(exact.variance / kRows));
 }
 
 // ---- value matrices -------------------------------------------------------------------------

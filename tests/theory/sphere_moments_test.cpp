@@ -318,8 +318,20 @@ TEST(VonMisesFisherDensity, HasMeanOne) {
   EXPECT_NEAR(log_von_mises_fisher_density(5, 0.0, 1.0), 0.0, kSphereAverageError);
 }
 
-// Property (3), printed with four digits.
-TEST(VonMisesFisherDensity, ReproducesPrintedValues) {
+// Property (3). M_3 = sinh κ/κ and M_5 = 3(κ cosh κ − sinh κ)/κ³; a dozen roundings of exponents up
+// to κ. Two densities are printed without their angles, which are the round numbers that give them.
+TEST(VonMisesFisherDensity, IsElementaryInThreeAndFiveDimensions) {
+  for (double kappa : {0.5, 5.0, 8.0, 40.0})
+    for (double angle : {0.0, 0.5, 0.8, 3.0}) {
+      const double factor = std::exp(kappa * std::cos(angle)), sinh = std::sinh(kappa);
+      const double three = factor * kappa / sinh;
+      const double five = factor * std::pow(kappa, 3) / (3.0 * (kappa * std::cosh(kappa) - sinh));
+      // At κ = 1/2 the difference in M_5 loses a factor 12.
+      const double error = kSphereAverageError + 4.0 * kSphereAverageRounding * kappa +
+                           12.0 * kEpsilon * (1.0 + kappa + 12.0);
+      EXPECT_NEAR(log_von_mises_fisher_density(3, kappa, angle), std::log(three), error);
+      EXPECT_NEAR(log_von_mises_fisher_density(5, kappa, angle), std::log(five), error);
+    }
   EXPECT_NEAR(std::exp(log_von_mises_fisher_density(5, 5.0, 0.8)), 4.572, 5e-4);
   EXPECT_NEAR(0.7 + 0.3 * std::exp(log_von_mises_fisher_density(3, 8.0, 0.5)), 2.503, 5e-4);
 }

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <string>
@@ -26,6 +27,16 @@ namespace dewpoint::claims {
 [[nodiscard]] inline Comparison at_most(std::string quantity, double predicted, double measured,
                                         double tolerance) {
   return {std::move(quantity), predicted, Relation::at_most, exactly(measured), tolerance};
+}
+
+/// factor · value + shift.
+[[nodiscard]] inline Estimate linear(const Estimate& value, double factor, double shift = 0.0) {
+  return {factor * value.mean + shift, std::abs(factor) * value.standard_error, value.samples};
+}
+
+/// Ten times as many draws at full effort: errors a third as large.
+[[nodiscard]] inline std::size_t draws_of(const Setting& setting, std::size_t quick) {
+  return setting.effort == Effort::quick ? quick : 10 * quick;
 }
 
 inline constexpr double kEpsilon = std::numeric_limits<double>::epsilon();

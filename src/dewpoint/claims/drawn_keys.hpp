@@ -18,11 +18,6 @@
 
 namespace dewpoint::claims {
 
-/// Ten times as many draws at full effort: errors a third as large.
-[[nodiscard]] inline std::size_t key_draws(const Setting& setting, std::size_t quick) {
-  return setting.effort == Effort::quick ? quick : 10 * quick;
-}
-
 /// The local exponent a of uniform keys on S^{d−1}.
 [[nodiscard]] inline double local_exponent(int dimension) { return 0.5 * (dimension - 1.0); }
 
@@ -42,7 +37,7 @@ inline constexpr double kLongest = 1e15;
   question.dimension = dimension;
   question.n = {n};
   question.temperatures = std::move(thetas);
-  question.draws = key_draws(setting, quick_draws);
+  question.draws = draws_of(setting, quick_draws);
   question.seed = setting.seed;
   return question;
 }
@@ -56,10 +51,6 @@ inline constexpr double kLongest = 1e15;
     values.push_back(draws.variable(name).cells[temperature * count + i].mean);
   }
   return values;
-}
-
-[[nodiscard]] inline Estimate scaled(const Estimate& value, double factor) {
-  return {factor * value.mean, std::abs(factor) * value.standard_error, value.samples};
 }
 
 // ---- Kolmogorov's distance ------------------------------------------------------------------

@@ -18,11 +18,6 @@
 
 namespace dewpoint::claims {
 
-/// Ten times as many draws at full effort: errors a third as large.
-[[nodiscard]] inline std::size_t draws_of(const Setting& setting, std::size_t quick) {
-  return setting.effort == Effort::quick ? quick : 10 * quick;
-}
-
 [[nodiscard]] inline experiments::Condense noise(std::vector<double> n, std::vector<double> loads,
                                                  std::size_t quick_draws, const Setting& setting) {
   experiments::Condense question;
@@ -37,11 +32,6 @@ namespace dewpoint::claims {
                                           std::vector<std::size_t> position) {
   const Variable& variable = frame.variable(name);
   return variable.cells[frame.cell_index(variable, position)];
-}
-
-/// factor · value + shift.
-[[nodiscard]] inline Estimate linear(const Estimate& value, double factor, double shift = 0.0) {
-  return {factor * value.mean + shift, std::abs(factor) * value.standard_error, value.samples};
 }
 
 [[nodiscard]] inline Comparison compare(std::string quantity, double predicted, Relation relation,

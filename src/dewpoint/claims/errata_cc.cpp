@@ -40,10 +40,6 @@ double quantile(double log_n) { return normal::upper_quantile(-log_n); }
 
 double squared(double x) { return x * x; }
 
-std::size_t draws_of(const Setting& setting, std::size_t quick) {
-  return setting.effort == Effort::quick ? quick : 10 * quick;
-}
-
 experiments::GaussianScoreMeans drawn(std::size_t scores, std::size_t draws,
                                       std::vector<experiments::ScoreSoftmax> softmaxes,
                                       const Setting& setting) {

@@ -47,7 +47,7 @@ std::vector<experiments::HeatDrift> measured_drift(double n, std::size_t quick_d
   const scores::VonMisesFisherKeys law(kSpace, {{kConcentration, kAngle, 1.0}});
   experiments::KeyOutput question;
   question.keys = static_cast<std::size_t>(n);
-  question.draws = key_draws(setting, quick_draws);
+  question.draws = draws_of(setting, quick_draws);
   question.inverse_temperatures = std::move(betas);
   question.seed = setting.seed;
   const std::vector<double> gradient{0.0, steepness(), 0.0};
@@ -73,7 +73,7 @@ void compare_drawn_drift(const Setting& setting, Evidence& evidence) {
 Evidence drift(const Setting& setting) {
   Evidence evidence;
   evidence.parameters = fmt::format("von Mises-Fisher keys, d = 3, κ = 3, query at 1 rad; {} draws",
-                                    key_draws(setting, 400));
+                                    draws_of(setting, 400));
   compare_drawn_drift(setting, evidence);
   // Relative to the first one, the coefficient of the k-th order is (κ + a)^{k−1} at most: the
   // second is κ cos φ + a.
@@ -180,7 +180,7 @@ Comparison noise_at_threshold(int dimension, double multiple, const Setting& set
   const double law = std::pow(multiple, local_exponent(dimension) + 1.0);
   return {fmt::format("noise²/signal² at {} β_heat, d = {}, n f = 1e15", multiple, dimension), law,
           Relation::equals,
-          scaled(means.variable("expected_scatter").cells[0], 1.0 / (signal * signal)),
+          linear(means.variable("expected_scatter").cells[0], 1.0 / (signal * signal)),
           law * dimension * dimension / beta};
 }
 
@@ -204,7 +204,7 @@ void compare_drawn_threshold(const Setting& setting, Evidence& evidence) {
 Evidence heat_threshold(const Setting& setting) {
   Evidence evidence;
   evidence.parameters = fmt::format("|∇log f| = 2.5; {} draws at n f = 1e15, {} of vectors, d = 3",
-                                    key_draws(setting, 1500), key_draws(setting, 400));
+                                    draws_of(setting, 1500), draws_of(setting, 400));
   for (const int dimension : {3, 5}) {
     for (const double multiple : {0.3, 1.0, 3.0}) {
       evidence.statement.push_back(noise_at_threshold(dimension, multiple, setting));

@@ -95,7 +95,7 @@ void compare_bias(const Subcritical& point, const Frame& means, Evidence& eviden
   const double gap = point.constants.mean_gap, order = 1.0 / point.keys;
   evidence.statement.push_back({"E(1 − ⟨q, ATT⟩)/(1 − A_d)" + point.text(),
                                 theory::corrected_gap(point.query, point.constants) / gap,
-                                Relation::equals, scaled(first(means, "bias"), 1.0 / gap),
+                                Relation::equals, linear(first(means, "bias"), 1.0 / gap),
                                 order * order});
   const double shift = (point.exact().bias - gap) * point.n / std::exp(point.constants.log_bias);
   evidence.statement.push_back(
@@ -110,11 +110,11 @@ void compare_fluctuations(const Subcritical& point, const experiments::QueryResu
   const double order = 1.0 / point.keys, unit = unit_of(point.n, point.dimension);
   const double along = point.variance_along(), across = point.variance_across();
   evidence.statement.push_back({"n Var⟨q, ATT⟩/V_∥" + point.text(), 1.0, Relation::equals,
-                                scaled(first(drawn.means, "radial_variance"), 1.0 / along),
+                                linear(first(drawn.means, "radial_variance"), 1.0 / along),
                                 kEmpiricalVarianceCorrection * order});
   evidence.statement.push_back({"n Var of a coordinate of ATT_⊥/V_⊥" + point.text(), 1.0,
                                 Relation::equals,
-                                scaled(first(drawn.means, "across_variance"), 1.0 / across),
+                                linear(first(drawn.means, "across_variance"), 1.0 / across),
                                 kEmpiricalVarianceCorrection * order});
   const auto radial = drawn_values(drawn.draws, "scaled_radial", 0);
   const auto side = drawn_values(drawn.draws, "scaled_across", 0);
@@ -140,7 +140,7 @@ void compare_breakdown(const Setting& setting, Evidence& evidence) {
   const auto radial = drawn_values(drawn.draws, "scaled_radial", 0);
   evidence.statement.push_back(
       {"n E|ATT_⊥|²/(2 V_⊥): no longer 1" + point.text(), 1.5, Relation::at_least,
-       scaled(first(drawn.means, "expected_scatter"), 0.5 * point.n / point.variance_across()),
+       linear(first(drawn.means, "expected_scatter"), 0.5 * point.n / point.variance_across()),
        0.0});
   const double variance = unit * unit * first(drawn.means, "radial_variance").mean / point.n;
   evidence.statement.push_back(at_least(
@@ -151,7 +151,7 @@ void compare_breakdown(const Setting& setting, Evidence& evidence) {
 Evidence subcritical_output(const Setting& setting) {
   Evidence evidence;
   evidence.parameters =
-      fmt::format("n = 1e9; d = 3 and 8; {} draws each", key_draws(setting, 25'000));
+      fmt::format("n = 1e9; d = 3 and 8; {} draws each", draws_of(setting, 25'000));
   for (const auto& [dimension, keys] : {std::pair{3, 2000.0}, {8, 300.0}}) {
     const Subcritical point(dimension, keys);
     const auto drawn = point.drawn(25'000, setting);
@@ -179,7 +179,7 @@ Evidence value_output(const Setting& setting) {
   constexpr double n = 200.0, beta = 1.5;
   experiments::KeyOutput question;
   question.keys = static_cast<std::size_t>(n);
-  question.draws = key_draws(setting, 30'000);
+  question.draws = draws_of(setting, 30'000);
   question.inverse_temperatures = {beta};
   question.values = value_matrix();
   question.seed = setting.seed;
@@ -229,7 +229,7 @@ void compare_critical(const theory::CriticalSphere& law, int dimension, std::siz
   evidence.statement.push_back({"β* E(1 − ⟨q, ATT⟩): E Σ w_k Γ_k^(1/a)" + text, limit.bias,
                                 Relation::equals, first(means, "scaled_bias"), limit.bias * error});
   evidence.statement.push_back({"β* E|ATT_⊥|²: 2 E Σ w_k² Γ_k^(1/a)" + text, limit.scatter,
-                                Relation::equals, scaled(first(means, "expected_scatter"), unit),
+                                Relation::equals, linear(first(means, "expected_scatter"), unit),
                                 limit.scatter * error});
   // The other side of the identity, (d − 1) E⟨q, ATT⟩, is d − 1 up to a share of ū/β*.
   const Estimate& residual = first(means, "virial_residual");
@@ -244,7 +244,7 @@ void compare_critical(const theory::CriticalSphere& law, int dimension, std::siz
 Evidence critical_output(const Setting& setting) {
   Evidence evidence;
   evidence.parameters =
-      fmt::format("n = 1e15, {} draws and half as many above d = 3", key_draws(setting, 12'000));
+      fmt::format("n = 1e15, {} draws and half as many above d = 3", draws_of(setting, 12'000));
   compare_critical({1.0, 1.0}, 3, 12'000, setting, evidence);
   compare_critical({2.0, 2.0}, 5, 6000, setting, evidence);
   compare_critical({5.0, 3.5}, 8, 6000, setting, evidence);
@@ -312,7 +312,7 @@ Evidence supercritical_output(const Setting& setting) {
   Evidence evidence;
   evidence.parameters =
       fmt::format("exact means at θ = 300, n = 1e9; n = 1e15, θ = 30 and 1000, {} draws",
-                  key_draws(setting, 5000));
+                  draws_of(setting, 5000));
   for (const int dimension : {2, 3, 5, 8}) evidence.statement.push_back(exact_remainder(dimension));
   for (const int dimension : {5, 8}) {
     auto question = key_query(dimension, kLongest, {kCold, kColdest}, 5000, setting);

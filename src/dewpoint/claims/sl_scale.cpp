@@ -43,7 +43,7 @@ Frame dew_frame(const std::string& law, std::vector<double> n, DewEffort effort,
                 const Setting& setting) {
   experiments::DewCurve question;
   question.n = std::move(n);
-  question.draws = key_draws(setting, effort.draws);
+  question.draws = draws_of(setting, effort.draws);
   question.top = effort.top;
   question.seed = setting.seed;
   return experiments::dew_curve(*scores::score_law(law), question, setting.context);
@@ -81,7 +81,7 @@ Comparison growth_exponent(const std::string& law, double exponent, double lengt
 Evidence critical_scale(const Setting& setting) {
   Evidence evidence;
   evidence.parameters = fmt::format("uniform keys; {} draws at n = 1e15, exact means at n = 1e9",
-                                    key_draws(setting, kDraws));
+                                    draws_of(setting, kDraws));
   for (const int d : kDimensions) {
     const double a = local_exponent(d), theta = theory::half_participation_theta(a);
     evidence.statement.push_back(half_participation(d, setting));
@@ -138,7 +138,7 @@ experiments::KeyOutputMoments vectors(const std::string& law, double n, double b
                                       const Setting& setting) {
   experiments::KeyOutput question;
   question.keys = static_cast<std::size_t>(n);
-  question.draws = key_draws(setting, 4000);
+  question.draws = draws_of(setting, 4000);
   question.inverse_temperatures = {beta};
   question.seed = setting.seed;
   return experiments::key_output(*scores::key_law(law), question, setting.context)[0];
@@ -172,7 +172,7 @@ Comparison vectors_on_subsphere(const Setting& setting) {
 Evidence local_exponent_decides(const Setting& setting) {
   Evidence evidence;
   evidence.parameters = "von Mises-Fisher keys, κ = 5, f(q) = 4.57; subspheres in R¹⁶; " +
-                        fmt::format("{} draws of vectors", key_draws(setting, 4000));
+                        fmt::format("{} draws of vectors", draws_of(setting, 4000));
   evidence.statement = {scale_of_density(setting), exact_half(), vectors_with_density(setting),
                         vectors_on_subsphere(setting)};
   for (const int intrinsic : {1, 2, 4}) {
@@ -230,7 +230,7 @@ Evidence one_definition(const Setting& setting) {
   evidence.parameters = fmt::format(
       "β_PR, where E Σw² = 1/2: {} draws of Gaussian scores and {} "
       "of keys, d = 5, n = 1e6",
-      key_draws(setting, 6000), key_draws(setting, kDraws));
+      draws_of(setting, 6000), draws_of(setting, kDraws));
   compare_simplex(evidence, setting);
   const Frame gaussian = dew_frame("gaussian:sigma=1", {n}, {6000, 32}, setting);
   const double scale = theory::participation_beta(NormalDepth(), std::log(n));

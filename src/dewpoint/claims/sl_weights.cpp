@@ -91,7 +91,7 @@ void compare_laws(const CriticalPoint& point, Evidence& evidence) {
 Evidence critical_weights(const Setting& setting) {
   Evidence evidence;
   evidence.parameters = fmt::format("n = 1e15, {} draws; {} draws of the limit law",
-                                    key_draws(setting, 6000), 4 * key_draws(setting, 6000));
+                                    draws_of(setting, 6000), 4 * draws_of(setting, 6000));
   // θ of order a, where a handful of keys share the weight.
   for (const auto& [dimension, theta] : {std::pair{3, 1.0}, {5, 2.0}, {8, 5.0}}) {
     const CriticalPoint point = critical_point(dimension, theta, setting);
@@ -105,7 +105,7 @@ Evidence critical_weights(const Setting& setting) {
 
 /// E(w_1 + ... + w_8) of the limit law.
 Estimate limit_share_of_eight(const theory::CriticalSphere& law, const Setting& setting) {
-  const experiments::CriticalLimit question{law.theta, law.exponent, key_draws(setting, 16'000), 64,
+  const experiments::CriticalLimit question{law.theta, law.exponent, draws_of(setting, 16'000), 64,
                                             8,         setting.seed};
   const Matrix<double> weights = experiments::critical_limit_weights(question, setting.context);
   RunningMoments shares;
@@ -134,7 +134,7 @@ Evidence finite_collection(const Setting& setting) {
   const Estimate limit = limit_share_of_eight(law, setting);
   Evidence evidence;
   evidence.parameters =
-      fmt::format("d = 5, θ = 2, n = 1e6 and 1e15, {} draws", key_draws(setting, 6000));
+      fmt::format("d = 5, θ = 2, n = 1e6 and 1e15, {} draws", draws_of(setting, 6000));
   for (const double n : {1e6, kLongest}) {
     const auto question = key_query(dimension, n, {law.theta}, 6000, setting);
     const Frame means = experiments::query(question, setting.context).means;

@@ -7,6 +7,7 @@ namespace dewpoint::report {
 namespace {
 
 constexpr std::string_view kPrefix = "dew ";
+constexpr const char* kSlope = "slope_dew";
 
 std::vector<std::string> law_names(const store::StudyRecord& study) {
   std::vector<std::string> names;
@@ -19,9 +20,19 @@ std::vector<std::string> law_names(const store::StudyRecord& study) {
   return names;
 }
 
+// A slope at an end is one-sided: not that of the curve there.
+Row without_ends(const Row& row) {
+  if (row.x.size() < 3) return {};
+  const auto inner = [](const std::vector<double>& all) {
+    return std::vector<double>(all.begin() + 1, all.end() - 1);
+  };
+  return {inner(row.x), inner(row.mean), inner(row.error)};
+}
+
 void add_law(LinePanel& panel, const store::StudyRecord& study, const std::string& name,
              Colour colour, const char* measured, const char* predicted) {
-  const Row points = row_of(study.frame("dew " + name), measured, "n");
+  Row points = row_of(study.frame("dew " + name), measured, "n");
+  if (measured == std::string_view(kSlope)) points = without_ends(points);
   const Row curve = row_of(study.frame("growth " + name), predicted, "n");
   panel.series.push_back({"", SeriesStyle::solid, colour, curve.x, curve.mean, {}});
   panel.series.push_back({name, SeriesStyle::points, colour, points.x, points.mean, points.error});
@@ -37,7 +48,7 @@ LineFigure figure_of_dew_points(const store::StudyRecord& study) {
   const std::vector<std::string> names = law_names(study);
   for (std::size_t k = 0; k < names.size(); ++k) {
     add_law(scale, study, names[k], kind_colour(k + 1), "beta_dew_median", "beta");
-    add_law(slope, study, names[k], kind_colour(k + 1), "slope_dew", "slope");
+    add_law(slope, study, names[k], kind_colour(k + 1), kSlope, "slope");
   }
   scale.series.push_back({"predicted growth", SeriesStyle::solid, kind_colour(0), {}, {}, {}});
   const Variable& measured =

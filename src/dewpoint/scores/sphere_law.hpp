@@ -10,6 +10,7 @@
 
 #include "dewpoint/core/distributions/sphere_gap.hpp"
 #include "dewpoint/scores/score_law.hpp"
+#include "dewpoint/scores/sphere_rest.hpp"
 
 namespace dewpoint::scores {
 
@@ -26,13 +27,7 @@ class SphereLaw final : public TailLaw {
   /// computed without cancellation. Costs d/2 random numbers per key.
   [[nodiscard]] std::vector<double> sample(std::size_t count, const Stream& stream) const override;
 
-  /// In the angle ϑ = ϑ_c + y between query and key, counted from that of the cut,
-  ///
-  ///     E e^{−λx} = ∫ e^{−λx} sin^{d−2}ϑ dy / (B(a, 1/2) (1 − F(cut))),
-  ///     x = 2 sin(y/2) sin(ϑ_c + y/2),
-  ///
-  /// by Gauss-Legendre panels over the stretch where the integrand is above e^{−kSphereRestDrop} of
-  /// its maximum: its logarithm is concave in x, so there is one stretch.
+  /// Three of the moments of sphere_rest.hpp.
   ///
   ///   Domain      0 ≤ cut < 2, 0 ≤ λ ≤ 1e300.
   ///   Accuracy    log_mass to kSphereRestError (1 + |log mass|), the others relative.
@@ -50,10 +45,7 @@ class SphereLaw final : public TailLaw {
   explicit SphereLaw(std::shared_ptr<const SphereGap> gap);
 
   std::shared_ptr<const SphereGap> gap_;
-  double log_normalisation_;  // log B(a, 1/2)
+  SphereRest rest_;
 };
-
-inline constexpr double kSphereRestError = 1e-12;
-inline constexpr double kSphereRestDrop = 42.0;
 
 }  // namespace dewpoint::scores

@@ -20,12 +20,6 @@ constexpr std::uint64_t kFirstDirection = std::uint64_t{1} << 61;
 constexpr std::uint64_t kFirstRest = std::uint64_t{1} << 62;
 constexpr std::uint64_t kFirstRestAcross = std::uint64_t{1} << 63;
 
-/// log(n − k); within half a key of k, n is k.
-double log_rest_count(double log_scores, double count) {
-  const double share = count * std::exp(-log_scores);
-  return share > 1.0 - 0.5 / (count + 1.0) ? -kInfinity : log_scores + std::log1p(-share);
-}
-
 /// A term of a sum, x^i v^j e^p.
 struct Term {
   int x, v, e;
@@ -105,7 +99,7 @@ OutputRestMoments SphereOutput::rest_moments(const TopScores& top,
                                              double inverse_temperature) const {
   DEWPOINT_EXPECTS(inverse_temperature >= 0.0);
   OutputRestMoments moments{};
-  moments.log_count = log_rest_count(top.log_scores, static_cast<double>(top.depths.size()));
+  moments.log_count = log_rest_count(top);
   if (std::isinf(moments.log_count)) return moments;
   std::array<SphereTilt, 4> tilts{};
   for (int p = 0; p < 4; ++p) {

@@ -41,9 +41,9 @@ struct TiltedAngle {
     const double surface = power == 0.0 ? 0.0 : power / sine;  // at d = 2 the sine may be zero
     const double slope = std::abs(surface * cosine - tilt * sine);
     const double curvature = (power == 0.0 ? 0.0 : surface / sine) + tilt * std::abs(cosine);
-    double distance = 2.0 * kSphereTiltDrop /
-                      (slope + std::sqrt(slope * slope + 2.0 * kSphereTiltDrop * curvature));
-    while (distance < most && log(at + direction * distance) > highest - kSphereTiltDrop) {
+    double distance = 2.0 * kSphereRestDrop /
+                      (slope + std::sqrt(slope * slope + 2.0 * kSphereRestDrop * curvature));
+    while (distance < most && log(at + direction * distance) > highest - kSphereRestDrop) {
       distance *= 2.0;
     }
     return std::min(distance, most);

@@ -34,10 +34,10 @@ class SphereRest {
   ///     x = 2 sin(y/2) sin(ϑ_c + y/2),
   ///
   /// by Gauss-Legendre panels over the stretch where the integrand for g = 1 is above
-  /// e^{−kSphereTiltDrop} of its maximum: its logarithm is concave in x, so there is one stretch.
+  /// e^{−kSphereRestDrop} of its maximum: its logarithm is concave in x, so there is one stretch.
   ///
   ///   Domain      0 ≤ cut < 2, 0 ≤ λ ≤ 1e300.
-  ///   Accuracy    kSphereTiltError (1 + |log mass|) of the first, kSphereTiltError of the others.
+  ///   Accuracy    kSphereRestError (1 + |log mass|) of the first, kSphereRestError of the others.
   ///   Properties  (1) mass, x and x² are those of SphereLaw::rest.
   ///               (2) v = cut(2 − cut) + 2(1 − cut)x − x² in the mean.
   ///               (3) d = 3, cut = 0, λ → ∞: x is exponential, v = 2x, so that λx, (λx)², λ²xv and
@@ -48,7 +48,7 @@ class SphereRest {
   SphereGap gap_;
 };
 
-inline constexpr double kSphereTiltError = 1e-12;
-inline constexpr double kSphereTiltDrop = 42.0;
+inline constexpr double kSphereRestError = 1e-12;
+inline constexpr double kSphereRestDrop = 42.0;
 
 }  // namespace dewpoint::scores

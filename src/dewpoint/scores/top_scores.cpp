@@ -23,12 +23,6 @@ double log_add(double x, double y) {
   return std::isinf(larger) ? larger : larger + std::log1p(std::exp(-std::abs(x - y)));
 }
 
-/// log(N − k); within half a score of k, N is k.
-double log_rest_count(double log_scores, double count) {
-  const double share = count * std::exp(-log_scores);
-  return share > 1.0 - 0.5 / (count + 1.0) ? -kInfinity : log_scores + std::log1p(-share);
-}
-
 /// e^{log_ratio} ratio − 1 over e^{log_count}, where e^{log_ratio} may exceed a double; zero when
 /// the difference is lost in rounding.
 double relative_covariance(double log_ratio, double ratio, double log_count) {
@@ -156,10 +150,16 @@ TopScores draw_top_scores(const TopLaw& law, double log_scores, std::size_t coun
   return {log_scores, law.top_depths(log_scores, count, stream)};
 }
 
+double log_rest_count(const TopScores& top) {
+  const auto count = static_cast<double>(top.depths.size());
+  const double share = count * std::exp(-top.log_scores);
+  return share > 1.0 - 0.5 / (count + 1.0) ? -kInfinity : top.log_scores + std::log1p(-share);
+}
+
 RestMoments rest_moments(const TopLaw& law, const TopScores& top, double inverse_temperature) {
   DEWPOINT_EXPECTS(inverse_temperature >= 0.0);
   RestMoments moments{};
-  moments.log_count = log_rest_count(top.log_scores, static_cast<double>(top.depths.size()));
+  moments.log_count = log_rest_count(top);
   if (std::isinf(moments.log_count)) return moments;
   std::array<TiltedDepth, 4> tilted{};
   for (int p = 0; p < 4; ++p) {

@@ -46,6 +46,9 @@ struct TopScores {
 [[nodiscard]] TopScores draw_top_scores(const TopLaw& law, double log_scores, std::size_t count,
                                         const Stream& stream);
 
+/// log(N − k), of the scores that were not drawn; within half a score of k, N is k.
+[[nodiscard]] double log_rest_count(const TopScores& top);
+
 /// Means and relative covariances of the sums over the rest, for g = (e, e², x e) as above.
 struct RestMoments {
   double log_count;         // log(N − k), −∞ when every score is among the top

@@ -22,7 +22,7 @@ constexpr double kReach = 42.0;
 // z^p e^{−z} at z = e^5 is below 1e-41 for p ≤ 16.
 constexpr double kEdge = 5.0;
 
-void expect_domain(const CriticalSphere& law) {
+void expect_domain([[maybe_unused]] const CriticalSphere& law) {
   DEWPOINT_EXPECTS(kLeastExponent <= law.exponent && law.exponent <= kMostExponent);
   DEWPOINT_EXPECTS(kLeastTheta * law.exponent <= law.theta && law.theta <= kMostTheta);
   DEWPOINT_EXPECTS(law.step > 0.0);

@@ -30,10 +30,13 @@ constexpr double kMostGrowth = 6.0;
 // A panel of the outer integral is not cut below this; integrands in y have the scale 1 or more.
 constexpr double kLeastPanel = 0.5;
 
-void expect_domain(const DepthDistribution& law, const FiniteScores& question) {
-  const double beta = question.inverse_temperature, log_n = question.log_n;
-  DEWPOINT_EXPECTS(kLeastFiniteLogScores <= log_n && log_n <= kMostFiniteLogScores);
-  DEWPOINT_EXPECTS(beta > 0.0 && beta * std::abs(law.quantile(-log_n)) <= kMostScaledDepth);
+void expect_domain([[maybe_unused]] const DepthDistribution& law,
+                   [[maybe_unused]] const FiniteScores& question) {
+  DEWPOINT_EXPECTS(kLeastFiniteLogScores <= question.log_n &&
+                   question.log_n <= kMostFiniteLogScores);
+  DEWPOINT_EXPECTS(question.inverse_temperature > 0.0 &&
+                   question.inverse_temperature * std::abs(law.quantile(-question.log_n)) <=
+                       kMostScaledDepth);
 }
 
 /// Rows with a depth less probable than this contribute less than e^{−42} of n^{1−p}, the least
