@@ -163,9 +163,8 @@ class JacobianChain final : public JacobianOperator {
 ///
 ///   Domain      probes ≥ 1, else Error{bad_value}; the error is NaN for one probe.
 ///   Properties  (1) unbiased.
-///               (2) one probe has variance 2 [‖JᵀJ‖_F² − Σ_k (JᵀJ)_kk²]/(n d)²: none if the
-///               columns
-///                   of J are orthogonal.
+///               (2) one probe has variance 2 [‖JᵀJ‖_F² − Σ_k (JᵀJ)_kk²]/(n d)²: none if J has
+///                   orthogonal columns.
 ///   Reference   [Hutchinson, Commun. Stat. Simul. Comput. 18 (1989) 1059].
 [[nodiscard]] Estimate hutchinson_norm(const JacobianOperator& jacobian, std::size_t probes,
                                        const Stream& stream);

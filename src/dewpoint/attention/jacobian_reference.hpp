@@ -98,8 +98,8 @@ class ReferenceJacobian {
   ///               largest gap, while β g ≤ 24 and n, d ≤ 32: where C_j P_j is small, its square is
   ///               a difference of larger numbers.
   ///   Properties  (7) is the mean squared length of a column of dense().
-  ///               (8) on a regular simplex it has a closed form (Theorem 2.4 of [CAS] is its
-  ///               limit).
+  ///               (8) on a regular simplex it has a closed form, whose limit is Theorem 2.4 of
+  ///                   [CAS].
   ///   Reference   [CAS], Eq 17 and 27.
   [[nodiscard]] JacobianNorm norm(SecondMoment way) const;
   /// η at the tokens' own norms and the layer's own residual.

@@ -29,7 +29,7 @@ namespace dewpoint::claims {
 }
 
 [[nodiscard]] inline const Estimate& cell(const Frame& frame, const char* name,
-                                          std::vector<std::size_t> position) {
+                                          const std::vector<std::size_t>& position) {
   const Variable& variable = frame.variable(name);
   return variable.cells[frame.cell_index(variable, position)];
 }

@@ -193,7 +193,7 @@ Comparison rate_comparison(int dimension, double n, double longer) {
 double integral(const std::function<double(double)>& function) {
   constexpr double kStep = 0.25;
   double sum = 0.0;
-  for (double y = -40.0; y <= 160.0; y += kStep) sum += function(y);
+  for (int k = -160; k <= 640; ++k) sum += function(kStep * k);
   return kStep * sum;
 }
 

@@ -83,17 +83,15 @@ struct GrowthVerdict {
 /// [Hartlap et al. 2007].
 ///
 ///   Domain      at least 3 lengths and finite numbers, else "cannot tell". n ≥ 3.
-///   Accuracy    integrals to 1 %, far below what a verdict depends on. The exponent of spheres
-///   over
-///               n = 1e2 to 1e15 comes out right to 1 % up to a = 24 and too low beyond, by up to 4
-///               % from β_PR and 8 % from β_dew at a = 63.5: there its deviation, which knows only
-///               kFormError, is too small.
+///   Accuracy    integrals to 1 %, far below what a verdict depends on. For spheres and n = 1e2 to
+///               1e15 the exponent comes out right to 1 % up to a = 24. Beyond it is too low: at
+///               a = 63.5 by 4 % from β_PR and 8 % from β_dew, where its deviation, which knows
+///               only kFormError, is too small.
 ///   Properties  (1) data on one of the forms over many decades, errors of 1 %: that law.
 ///               (2) over heads drawn from the priors, a verdict is wrong in fewer than
 ///                   1 − kVerdictProbability of the cases.
 ///               (3) multiplying β by a constant changes nothing but c.
-///               (4) data that follow none of the forms: cannot tell, because the best does not
-///               fit.
+///               (4) data that follow none of the forms: cannot tell, as even the best fits badly.
 ///   Reference   [Kass and Raftery 1995] for the scale of evidence; forms derived here.
 [[nodiscard]] GrowthVerdict judge_growth(const GrowthData& data);
 

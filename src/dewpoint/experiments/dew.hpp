@@ -44,14 +44,12 @@ void check(const DewCurve& question, const scores::TopLaw& law);
 ///                      the distance of the values that lie one deviation of the rank to each side
 ///   log_beta_dew       mean of log β_dew
 ///   beta_pr            β_PR
-///   accumulation       median of Λ. Keys beyond the top are taken at their quantiles, to a
-///   relative
-///                      1/√k; no samples for laws without quantiles
+///   accumulation       median of Λ. Keys beyond the top are taken at their quantiles, good to
+///                      1/√k of it; no samples for laws without quantiles
 ///   slope_dew, slope_pr   d log β/d log n between the neighbours of an n, of the mean of log β_dew
 ///                      and of β_PR; absent for a single n
-///   rest_bound         mean over draws of the bound on the error of log Z at β_dew that the
-///   Gaussian
-///                      law of the rest makes (top_scores.hpp)
+///   rest_bound         mean over draws of the bound on the error that the Gaussian law of the
+///                      rest makes in log Z at β_dew (top_scores.hpp)
 ///
 /// and over (n, other_n): covariance_log_beta_dew, covariance_log_beta_pr.
 ///

@@ -2,8 +2,8 @@
 //
 // The study holds two frames per law of scores, named "dew NAME" and "growth NAME", both over n:
 //
-//     dew       beta_dew_median with its error over queries, and slope_dew, d log β_dew/d log n from
-//               one neighbour of n to the other; one-sided at the ends, which are not drawn
+//     dew       beta_dew_median with its error over queries, and slope_dew, d log β_dew/d log n
+//               from one neighbour of n to the other; one-sided at the ends, which are not drawn
 //     growth    beta and slope of the growth that theory predicts, joined to the last point
 //
 // SPDX-License-Identifier: Apache-2.0

@@ -1,13 +1,11 @@
 // Where attention goes among clusters: to all the rest, to the cluster, or to the token itself.
 //
-// A study of clustered tokens holds
+// A study of clustered tokens holds the frames
 //
-//     frame "three_phases"           variables "self_mass", "cluster_mass", "rest_mass" over n,
-//     gamma frame "three_phases_measured"  the same, measured; optional, its n and gamma are its
-//     own frame "cluster_thresholds"     variables "rest_to_cluster" and "cluster_to_self" over
-//     nothing:
-//                                    the γ at which one mass overtakes the other for n → ∞;
-//                                    optional
+//   three_phases            variables "self_mass", "cluster_mass", "rest_mass" over n, gamma
+//   three_phases_measured   the same, measured; optional, its n and gamma are its own
+//   cluster_thresholds      variables "rest_to_cluster" and "cluster_to_self" over nothing: the γ
+//                           at which one mass overtakes the other for n → ∞; optional
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -80,8 +80,8 @@ class SphereOutput {
   [[nodiscard]] std::vector<double> direction(std::size_t rank, const Stream& stream) const;
 
   ///   Domain      β ≥ 0, cut < 2.
-  ///   Properties  (1) the leading 3 × 3 part, in the order of RestMoments, is that of
-  ///   rest_moments.
+  ///   Properties  (1) the leading 3 × 3 part, in the order of RestMoments, is that of the law's
+  ///                   rest_moments.
   ///               (2) the covariances are those of the sums, over draws of the rest.
   [[nodiscard]] OutputRestMoments rest_moments(const TopScores& top,
                                                double inverse_temperature) const;

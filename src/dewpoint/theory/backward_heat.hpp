@@ -46,8 +46,8 @@ struct PopulationOutput {
 /// ATT = A_d(ρ)(βq + κμ)/ρ with ρ = |βq + κμ|: weights and density are tilts of the same family.
 ///
 ///   Domain      2 ≤ d ≤ kMostSphereDimension, β ≥ 0, κ ≥ 0, β + κ ≤ 1e12.
-///   Accuracy    relative error 2 kMomentRatioError, larger by (β + κ)/ρ where q and μ nearly
-///   cancel. Properties  (1) the mean of k under e^{β⟨q,k⟩} f(k).
+///   Accuracy    relative error 2 kMomentRatioError, times (β + κ)/ρ where q and μ nearly cancel.
+///   Properties  (1) the mean of k under e^{β⟨q,k⟩} f(k).
 ///               (2) κ = 0: A_d(β) along, nothing across.
 ///   Reference   [Mardia and Jupp 2000, section 9.3].
 [[nodiscard]] PopulationOutput population_output(const VonMisesFisherQuery& query);

@@ -62,14 +62,16 @@ namespace dewpoint::theory {
 
 inline constexpr double kTieProbabilityError = 1e-11;
 
-/// The limit law of β*(1 − ⟨q, ATT⟩) as θ → ∞, that of the nearest key: P(Γ_1^{1/a} ≤ u) = 1 −
-/// e^{−u^a}, of mean Γ(1 + 1/a). β*|ATT_⊥|² tends to twice the same variable.
+/// The limit law of β*(1 − ⟨q, ATT⟩) as θ → ∞, that of the nearest key,
+///
+///     P(Γ_1^{1/a} ≤ u) = 1 − e^{−u^a},    of mean Γ(1 + 1/a).
+///
+/// β*|ATT_⊥|² tends to twice the same variable.
 ///
 ///   Domain      a ≥ 1/2, u ≥ 0.
 ///   Accuracy    a few units in the last place.
-///   Properties  (1) the mean is the integral of 1 − cdf, and the limit of
-///   CriticalSphereMeans::bias
-///                   and half of ::scatter, which lack a/θ of it.
+///   Properties  (1) the mean is the integral of 1 − cdf, and the limit of the bias of
+///                   critical_sphere_means; half its scatter lacks a/θ of that.
 ///   Reference   [Scaling limits of long-context transformers, arXiv:2605.08505] up to constants.
 [[nodiscard]] double condensed_gap_cdf(double exponent, double scaled_gap);
 [[nodiscard]] double condensed_gap_mean(double exponent);

@@ -100,10 +100,10 @@ struct CriticalSphereMeans {
 
 /// The mean of the largest weight,
 ///
-///     E w_1 = ∫_0^∞ dx e^{−x} ∫_0^∞ ds e^{−s} exp(−λ ∫_0^∞ [(v+g)^a − v^a] s e^{−g} e^{−s e^{−g}}
-///     dg),
+///     E w_1 = ∫_0^∞ dx e^{−x} ∫_0^∞ ds e^{−s} exp(−λ H(θ x^{1/a}, s)),
+///     H(v, s) = ∫_0^∞ [(v + g)^a − v^a] s e^{−g} e^{−s e^{−g}} dg:
 ///
-/// v = θ x^{1/a}: given the nearest key, the others are a Poisson process beyond it.
+/// given the nearest key, the others are a Poisson process beyond it.
 ///
 ///   Domain      as CriticalSphere.
 ///   Accuracy    relative error kCriticalSphereError.

@@ -33,8 +33,8 @@ constexpr int kMostHalvings = 6;
 /// log of the probabilities that panels of a law end at, from the deepest tail upwards.
 std::vector<double> panel_levels(double log_least) {
   std::vector<double> levels;
-  const double steps = std::ceil(-log_least / kLogProbabilityStep);
-  for (double k = steps; k > 0.0; --k) levels.push_back(log_least * k / steps);
+  const auto steps = static_cast<int>(std::ceil(-log_least / kLogProbabilityStep));
+  for (int k = steps; k > 0; --k) levels.push_back(log_least * k / steps);
   for (const double probability : {0.03, 0.3, 0.7, 0.95, 0.9975}) {
     if (std::log(probability) > levels.back() + 0.3) levels.push_back(std::log(probability));
   }

@@ -68,7 +68,11 @@ double depth_at_loss(const DepthPanels& panels, double log_n, double loss) {
 template <class Add>
 void for_doubling(double least, double most, const Add& add) {
   if (std::isinf(most)) return;
-  for (double distance = least; distance < most; distance *= 2.0) add(distance);
+  double distance = least;
+  while (distance < most) {
+    add(distance);
+    distance *= 2.0;
+  }
 }
 
 /// Sorted from the first to the last, without cuts that follow another too closely.
@@ -312,8 +316,9 @@ std::vector<double> winner_cuts(const DepthPanels& panels, const FiniteScores& q
   for (const double tail : {kReach, 31.0, 22.0, 15.0, 10.0, 6.0, 3.0, 1.5}) {
     cuts.push_back(depth_at_loss(panels, question.log_n, tail));
   }
-  for (double level = 0.0; level > -question.log_n - kReach; level -= kWinnerStep) {
-    cuts.push_back(law.quantile(level - question.log_n));
+  const auto levels = static_cast<int>(std::ceil((question.log_n + kReach) / kWinnerStep));
+  for (int k = 0; k < levels; ++k) {
+    cuts.push_back(law.quantile(-kWinnerStep * k - question.log_n));
   }
   std::sort(cuts.begin(), cuts.end());
   const double first = cuts.front(), last = cuts.back(), unit = 1.0 / question.inverse_temperature;

@@ -8,8 +8,8 @@
 // 1/Z^p = ∫ e^{py} exp(−e^y Z) dy/Γ(p), and given one key the others are independent, so that with
 // z = e^{y−βx}
 //
-//     E Σ_j w_j^p h(x_j) = n ∫ dy (1 − m(y))^{n−1} E[z^p e^{−z} h(x)]/Γ(p),    m(y) = E[1 −
-//     e^{−z}].
+//     E Σ_j w_j^p h(x_j) = n ∫ dy (1 − m(y))^{n−1} E[z^p e^{−z} h(x)]/Γ(p),
+//     m(y) = E[1 − e^{−z}].
 //
 // The expectations on the right are over one depth. They are the smoothed density and distribution
 // function E f((y + G_p)/β) and E F((y + G_1)/β), G_p = −log Gamma(p), of the reference. Nothing is

@@ -84,9 +84,8 @@ inline constexpr double kPoissonDirichletError = 1e-12;
 ///   Accuracy    relative error kPoissonDirichletError.
 ///   Properties  (1) 0.729488 at t = 2, 0.3738 at t = 1/2.
 ///               (2) critical_sphere_largest_weight(t, 1).
-///   Reference   [Critical attention scaling in long-context transformers, Eq (118)], errata row
-///   18;
-///               the integral is the generalised Dickman law.
+///   Reference   [Critical attention scaling in long-context transformers, Eq (118)], row 18 of the
+///               errata; the integral is the generalised Dickman law.
 [[nodiscard]] double published_largest_weight(double load);
 
 }  // namespace dewpoint::theory

@@ -1,9 +1,8 @@
 // Clouds of tokens by name: the laws that an experiment can draw its tokens from.
 //
 //   name             tokens
-//   equicorrelated   x_i = √ρ z_0 + √(1−ρ) z_i with Gaussian z: mean correlation ρ, almost a
-//   simplex
-//                    for large d ([CAS], Eq 25)
+//   equicorrelated   x_i = √ρ z_0 + √(1−ρ) z_i with Gaussian z: mean correlation ρ, for large d
+//                    almost a simplex ([CAS], Eq 25)
 //   simplex          exactly ⟨y_i, y_j⟩ = ρ for all pairs; d ≥ n
 //   two-level        exactly ρ between clusters and ρ_inner within; d ≥ n + clusters + 1
 //   clustered        the Gaussian version of two-level, for any d

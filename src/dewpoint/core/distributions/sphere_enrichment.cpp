@@ -35,8 +35,9 @@ double log_average_by_series(double order, double x) {
 /// Σ_k Π_{j≤k} −(4ν² − (2j − 1)²)/(8jx), cut when the terms vanish or grow again.
 double hankel_sum(double order, double x) {
   double term = 1.0, sum = 1.0;
-  for (double j = 1.0; j < 100.0; ++j) {
-    const double ratio = -(4.0 * order * order - (2.0 * j - 1.0) * (2.0 * j - 1.0)) / (8.0 * j * x);
+  for (int j = 1; j < 100; ++j) {
+    const double odd = 2.0 * j - 1.0;
+    const double ratio = -(4.0 * order * order - odd * odd) / (8.0 * j * x);
     if (std::abs(ratio) >= 1.0 || std::abs(term) < 0.125 * kEpsilon) break;
     sum += term *= ratio;
   }
