@@ -101,7 +101,7 @@ void add_reproduce(Program& program) {
   CLI::App* verb = program.app.add_subcommand(
       "reproduce", "The figures of the papers and of their theorems, measured anew");
   const auto o = std::make_shared<ReproduceOptions>();
-  verb->add_flag("--quick", o->quick, "Few replicas: about a minute on two cores instead of six");
+  verb->add_flag("--quick", o->quick, "Few replicas: about a minute and a half on two cores");
   verb->add_option("-o,--output", o->output, "Folder for studies and figures")
       ->capture_default_str();
   verb->add_option("--only", o->only, "Only this study, several times if wanted: cc-retrieval, ..")
