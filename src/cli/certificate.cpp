@@ -97,7 +97,7 @@ std::string comparison_text(const std::vector<Comparison>& comparisons) {
 // A bar would end the cell.
 std::string cell(std::string text) {
   for (std::size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2)) {
-    text.insert(at, "\\");
+    text.insert(at, 1, '\\');
   }
   return text;
 }

@@ -120,7 +120,7 @@ int run_condense(const CondenseOptions& o, const std::string& command) {
 
 void add_options(CLI::App& verb, CondenseOptions& o) {
   verb.add_option("--n", o.n, "Scores per query: a list, up to 1e300")->capture_default_str();
-  verb.add_option("--t", o.loads, "Loads beta/beta_c: a list, or first:last:count")
+  verb.add_option("--t", o.loads, "Loads beta/beta_c: a list, or first:last:count[:log]")
       ->capture_default_str();
   verb.add_option("--draws", o.draws, "Rows of scores to average over")->capture_default_str();
   verb.add_option("--sigma", o.sigma, "Standard deviation of a score")->capture_default_str();

@@ -9,6 +9,7 @@
 #include "dewpoint/core/distributions/sphere_gap.hpp"
 #include "dewpoint/experiments/critical_limit.hpp"
 #include "dewpoint/experiments/query.hpp"
+#include "dewpoint/experiments/sample_statistics.hpp"
 #include "dewpoint/theory/critical_sphere.hpp"
 #include "dewpoint/theory/finite_scores.hpp"
 
@@ -35,22 +36,10 @@ Values ranks() {
   return all;
 }
 
-// The error of a quantile: half the distance of the values √(p(1−p)/N) to either side.
-Estimate quantile_of(const Values& sorted, double probability) {
-  const auto count = static_cast<double>(sorted.size());
-  const auto at = [&](double p) {
-    return sorted[static_cast<std::size_t>(std::clamp(p * count, 0.0, count - 1.0))];
-  };
-  const double width = std::sqrt(probability * (1.0 - probability) / count);
-  return {at(probability), 0.5 * (at(probability + width) - at(probability - width)),
-          sorted.size()};
-}
-
-void set_quantiles(Variable& variable, std::size_t block, Values draws) {
-  std::sort(draws.begin(), draws.end());
+void set_quantiles(Variable& variable, std::size_t block, const Values& draws) {
   const Values p = probabilities();
   for (std::size_t i = 0; i < p.size(); ++i) {
-    variable.cells[block * p.size() + i] = quantile_of(draws, p[i]);
+    variable.cells[block * p.size() + i] = experiments::quantile_of(draws, p[i]);
   }
 }
 
@@ -80,7 +69,7 @@ Frame measured_weights(std::size_t draws, std::uint64_t seed, const RunContext& 
     for (std::size_t k = 0; k < kLengths.size(); ++k) {
       Values values;
       for (std::size_t i = 0; i < draws; ++i) values.push_back(largest[k * draws + i].mean);
-      set_quantiles(frame.variable("largest_weight"), d * kLengths.size() + k, std::move(values));
+      set_quantiles(frame.variable("largest_weight"), d * kLengths.size() + k, values);
     }
   }
   return frame;
@@ -98,7 +87,7 @@ Frame limit_weights(std::size_t draws, std::uint64_t seed, const RunContext& con
         {kTheta, 0.5 * (kDimensions[d] - 1.0), draws, 2048, kRanks, seed}, context);
     Values largest;
     for (std::size_t i = 0; i < draws; ++i) largest.push_back(weights(i, 0));
-    set_quantiles(frame.variable("largest_weight"), d, std::move(largest));
+    set_quantiles(frame.variable("largest_weight"), d, largest);
     for (std::size_t k = 0; k < kRanks; ++k) {
       RunningMoments moments;
       for (std::size_t i = 0; i < draws; ++i) moments.add(weights(i, k));

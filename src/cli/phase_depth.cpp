@@ -209,7 +209,7 @@ void add_phase_depth(Program& program, CLI::App& phase) {
   verb->add_option("--d", o->d, "Dimension; 0: 64, or the least an exact law needs")
       ->capture_default_str();
   verb->add_option("--rho", o->cloud.cloud.rho, "Correlation of two tokens")->capture_default_str();
-  verb->add_option("--gamma", o->gamma, "beta = gamma log n: a list, or first:last:count")
+  verb->add_option("--gamma", o->gamma, "beta = gamma log n: a list, or first:last:count[:log]")
       ->capture_default_str();
   verb->add_option("--layers", o->layers, "Layers")
       ->check(CLI::NonNegativeNumber)

@@ -92,10 +92,11 @@ void add_phase_map(Program& program, CLI::App& phase) {
   const auto o = std::make_shared<MapOptions>();
   verb->add_option("--n", o->n, "Tokens, a list: 512,1024")->capture_default_str();
   verb->add_option("--d", o->d, "Dimensions, a list; 0: the law's own")->capture_default_str();
-  verb->add_option("--rho", o->rho, "Correlations: a list, or first:last:count")
+  verb->add_option("--rho", o->rho, "Correlations: a list, or first:last:count[:log]")
       ->capture_default_str();
-  verb->add_option("--gamma", o->gamma,
-                   "beta = gamma log n: a list, or first:last:count; multiples of 1/4 are fastest")
+  verb->add_option(
+          "--gamma", o->gamma,
+          "beta = gamma log n: a list, or first:last:count[:log]; multiples of 1/4 are fastest")
       ->capture_default_str();
   verb->add_option("-o,--output", o->output, "Study file; the figures get its name")
       ->capture_default_str();

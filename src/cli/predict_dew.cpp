@@ -9,14 +9,12 @@
 #include "cli/grid.hpp"
 #include "cli/predict_options.hpp"
 #include "cli/score_law_option.hpp"
-#include "dewpoint/core/distributions/sphere_mixture_gap.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/scores/keys.hpp"
 #include "dewpoint/scores/law_names.hpp"
 #include "dewpoint/theory/critical_scales.hpp"
 #include "dewpoint/theory/critical_sphere.hpp"
 #include "dewpoint/theory/key_scales.hpp"
-#include "dewpoint/theory/sphere_moments.hpp"
 
 namespace dewpoint::cli {
 namespace {
@@ -30,16 +28,6 @@ struct DewQuestion {
     verb.add_option("--n", n, "Keys: a list, or first:last:count[:log]")->capture_default_str();
   }
 };
-
-// log f(q) of a mixture of von Mises-Fisher laws: densities add.
-double log_density_at_query(int dimension, const std::vector<SphereComponent>& components) {
-  double density = 0.0;
-  for (const SphereComponent& part : components) {
-    density += part.share * std::exp(theory::log_von_mises_fisher_density(
-                                dimension, part.concentration, part.angle));
-  }
-  return std::log(density);
-}
 
 /// The power law of the gaps next to the query, for keys on a sphere or a part of it.
 std::optional<theory::KeyLaw> local_law(const std::string& text) {
@@ -59,14 +47,14 @@ Json continuous_record(const ContinuousLaw& law, const std::optional<theory::Key
                        double n) {
   const double log_n = log_length("n", n);
   Json record = {{"n", n},
-                 {"participation_beta", theory::participation_beta(*law.depth, log_n)},
-                 {"edge_beta", theory::edge_beta(*law.depth, log_n)},
-                 {"information_beta", theory::information_beta(*law.depth, log_n)},
-                 {"tilted_mean_beta", known(theory::tilted_mean_beta(*law.depth, log_n))},
-                 {"annealed_beta", known(theory::annealed_beta(*law.depth, log_n))},
+                 {"beta_pr", theory::participation_beta(*law.depth, log_n)},
+                 {"beta_edge", theory::edge_beta(*law.depth, log_n)},
+                 {"beta_kl", theory::information_beta(*law.depth, log_n)},
+                 {"beta_tilted_mean", known(theory::tilted_mean_beta(*law.depth, log_n))},
+                 {"beta_annealed", known(theory::annealed_beta(*law.depth, log_n))},
                  {"inverse_typical_gap", known(theory::unit_beta(*law.depth, log_n))},
-                 {"unit", nullptr}};
-  if (local) record["unit"] = std::exp(theory::log_key_unit(*local, log_n));
+                 {"beta_star", nullptr}};
+  if (local) record["beta_star"] = std::exp(theory::log_key_unit(*local, log_n));
   return record;
 }
 
@@ -74,20 +62,20 @@ Json simplex_record(double gap, double n) {
   const double log_n = log_length("n", n);
   require(n >= 3.0, "n", n, "at least 3");
   return {{"n", n},
-          {"dew_point", theory::simplex_annealed_beta(log_n, gap)},
-          {"participation_beta", theory::simplex_participation_beta(log_n, gap)}};
+          {"beta_dew", theory::simplex_annealed_beta(log_n, gap)},
+          {"beta_pr", theory::simplex_participation_beta(log_n, gap)}};
 }
 
 const std::vector<Column> kColumns = {{"n", "n"},
-                                      {"participation_beta", "β_PR"},
-                                      {"edge_beta", "β_edge"},
-                                      {"information_beta", "KL = log n"},
-                                      {"tilted_mean_beta", "tilted mean"},
-                                      {"annealed_beta", "annealed"},
+                                      {"beta_pr", "β_PR"},
+                                      {"beta_edge", "β_edge"},
+                                      {"beta_kl", "KL = log n"},
+                                      {"beta_tilted_mean", "tilted mean"},
+                                      {"beta_annealed", "annealed"},
                                       {"inverse_typical_gap", "1/t_n"},
-                                      {"unit", "β*"}};
+                                      {"beta_star", "β*"}};
 const std::vector<Column> kSimplexColumns = {
-    {"n", "n"}, {"dew_point", "β_dew"}, {"participation_beta", "β_PR"}};
+    {"n", "n"}, {"beta_dew", "β_dew"}, {"beta_pr", "β_PR"}};
 
 Answer simplex_answer(double rho, const std::vector<double>& lengths) {
   Json records = Json::array();

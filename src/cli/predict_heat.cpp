@@ -18,7 +18,7 @@ struct HeatQuestion {
   double kappa = 2.0;
   double angle = 0.7;
   double n = 1e5;
-  double share = 1.0;
+  double residual = 0.0;
   std::string beta = "10,30,100,300";
   std::string degrees = "1,2,3,5,8";
 
@@ -32,7 +32,8 @@ struct HeatQuestion {
     verb.add_option("--beta", beta, "Inverse temperatures: a list, or first:last:count[:log]")
         ->capture_default_str();
     verb.add_option("--harmonics", degrees, "Degrees of harmonics, a list")->capture_default_str();
-    verb.add_option("--share", share, "Share of attention beside the residual connection")
+    verb.add_option("--residual", residual,
+                    "Share r of the residual in q' = N(r q + (1 - r) ATT(q))")
         ->capture_default_str();
   }
 };
@@ -41,7 +42,7 @@ void check(const HeatQuestion& o) {
   require(o.d >= 2 && o.d <= 512, "d", o.d, "a whole number in [2, 512]");
   require(o.kappa > 0.0 && o.kappa <= 1e6, "kappa", o.kappa, "a number in (0, 1e6]");
   require(o.angle > 0.0 && o.angle < 3.14159265, "angle", o.angle, "in (0, pi)");
-  require(o.share > 0.0 && o.share <= 1.0, "share", o.share, "a number in (0, 1]");
+  require(o.residual >= 0.0 && o.residual < 1.0, "residual", o.residual, "in [0, 1)");
 }
 
 Json drift_record(const HeatQuestion& o, const theory::DriftQuery& place, double beta) {
@@ -61,7 +62,7 @@ Json drift_record(const HeatQuestion& o, const theory::DriftQuery& place, double
 
 Json harmonic_record(const HeatQuestion& o, double beta, double degree) {
   require(degree >= 1.0 && degree <= 64.0, "harmonics", degree, "whole numbers in [1, 64]");
-  const theory::HarmonicStep step{o.d, static_cast<int>(degree), beta, o.share};
+  const theory::HarmonicStep step{o.d, static_cast<int>(degree), beta, 1.0 - o.residual};
   return {{"degree", degree},
           {"beta", beta},
           {"rate", degree * (degree + o.d - 2.0) / beta},
@@ -85,10 +86,11 @@ Answer answer(const HeatQuestion& o) {
     }
   }
   Json json = heading(
-      "heat", {{"d", o.d}, {"kappa", o.kappa}, {"angle", o.angle}, {"n", o.n}, {"share", o.share}});
+      "heat",
+      {{"d", o.d}, {"kappa", o.kappa}, {"angle", o.angle}, {"n", o.n}, {"residual", o.residual}});
   json["density"] = std::exp(log_density);
   json["gradient"] = gradient;
-  json["heat_beta"] = heat_beta;
+  json["beta_heat"] = heat_beta;
   json["drift"] = drift;
   json["harmonics"] = harmonics;
   const std::vector<Column> drift_columns = {{"beta", "β"},

@@ -22,8 +22,9 @@ struct PhasesOptions {
   void add_to(CLI::App& verb) {
     verb.add_option("--n", n, "Tokens, a list: 1e3,1e6,1e12")->required();
     for (CLI::Option* option : clusters.add_to(verb)) option->required();
-    verb.add_option("--gamma", gamma,
-                    "beta = gamma log n: a list, or first:last:count; default around the borders");
+    verb.add_option(
+        "--gamma", gamma,
+        "beta = gamma log n: a list, or first:last:count[:log]; default around the borders");
   }
 };
 

@@ -67,10 +67,10 @@ std::vector<Row> resultant_rows(int d, double beta) {
 Sheet scales_sheet(const experiments::QueryScales& scales, double beta, const QueryPrediction& p) {
   return {{"value"},
           {{"inverse_temperature", "β", {beta}, ""},
-           {"unit", "β*", {scales.unit}, "(c_d n)^(2/(d-1))"},
+           {"beta_star", "β*", {scales.unit}, "(c_d n)^(2/(d-1))"},
            {"theta", "θ", {beta / scales.unit}, "β/β*"},
            {"inverse_typical_gap", "1/t_n", {1.0 / scales.typical_gap}, "tends to β*"},
-           {"edge_beta", "β_edge", {scales.edge}, "hazard of the scores at their 1/n quantile"},
+           {"beta_edge", "β_edge", {scales.edge}, "hazard of the scores at their 1/n quantile"},
            {"effective_keys",
             "n_eff",
             {known(p.effective_keys)},

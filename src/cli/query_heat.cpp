@@ -74,7 +74,7 @@ DriftQuestion drift_question(const HeatOptions& o) {
   DriftQuestion asked{};
   asked.dimension = static_cast<int>(whole_number("d", o.d, 2.0, theory::kMostSphereDimension));
   require(o.kappa > 0.0 && o.kappa <= scores::VonMisesFisherKeys::kMostConcentration, "kappa",
-          o.kappa, "in (0, 1e6]");
+          o.kappa, fmt::format("in (0, {}]", scores::VonMisesFisherKeys::kMostConcentration));
   require(o.angle > 0.0 && o.angle < std::numbers::pi, "angle", o.angle, "in (0, pi)");
   asked.kappa = o.kappa;
   asked.angle = o.angle;
@@ -289,10 +289,10 @@ void add_query_heat(Program& program, CLI::App& query) {
   CLI::App* verb =
       query.add_subcommand("heat", "Backward heat equation: drift of a query, growth of harmonics");
   const auto o = std::make_shared<HeatOptions>();
-  o->betas_option = verb->add_option(
-      "--beta", o->betas,
-      "Inverse temperatures: a list, or first:last:count; default 0.1, 0.3, 1, 3 times beta_heat, "
-      "with --harmonics 20,50,200");
+  o->betas_option = verb->add_option("--beta", o->betas,
+                                     "Inverse temperatures: a list, or first:last:count[:log]; "
+                                     "default 0.1, 0.3, 1, 3 times beta_heat, "
+                                     "with --harmonics 20,50,200");
   CLI::Option* degrees = verb->add_option(
       "--harmonics", o->degrees, "Degrees l of harmonics: a list; particles instead of a query");
   o->degrees_option = degrees;

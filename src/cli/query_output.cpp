@@ -18,6 +18,7 @@
 #include "cli/grid.hpp"
 #include "cli/predict_options.hpp"
 #include "cli/query_keys.hpp"
+#include "cli/score_law_option.hpp"
 #include "dewpoint/checkpoint/npy.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
@@ -25,7 +26,6 @@
 #include "dewpoint/scores/keys.hpp"
 #include "dewpoint/theory/backward_heat.hpp"
 #include "dewpoint/theory/sphere_clt.hpp"
-#include "dewpoint/theory/sphere_moments.hpp"
 
 namespace dewpoint::cli {
 namespace {
@@ -90,16 +90,11 @@ bool is_uniform(const scores::KeyLaw& law) {
 }
 
 // log f(q) of laws that have a density on the sphere; nothing for others.
-std::optional<double> log_density_at_query(const scores::KeyLaw& law) {
+std::optional<double> log_density_of(const scores::KeyLaw& law) {
   if (is_uniform(law)) return 0.0;
   const auto* mixture = dynamic_cast<const scores::VonMisesFisherKeys*>(&law);
   if (mixture == nullptr) return {};
-  double density = 0.0;
-  for (const SphereComponent& part : mixture->components()) {
-    density += part.share * std::exp(theory::log_von_mises_fisher_density(
-                                static_cast<int>(law.dimension()), part.concentration, part.angle));
-  }
-  return std::log(density);
+  return log_density_at_query(static_cast<int>(law.dimension()), mixture->components());
 }
 
 // The output of infinitely many keys, known for one centre; it lies in the plane of e_1 and e_2.
@@ -129,7 +124,7 @@ std::vector<double> through(const Matrix<double>& values, const theory::Populati
 
 std::optional<Prediction> predicted(const scores::KeyLaw& law, const experiments::KeyOutput& asked,
                                     double beta) {
-  const auto log_density = log_density_at_query(law);
+  const auto log_density = log_density_of(law);
   if (!log_density || beta > kLargestPredicted) return {};
   const theory::SphereQuery query{static_cast<int>(law.dimension()), beta,
                                   std::log(static_cast<double>(asked.keys)), *log_density};
@@ -300,7 +295,7 @@ void add_query_output(Program& program, CLI::App& query) {
   verb->add_option("--keys", o->keys, "Law of the keys: sphere:d=5, vmf:d=5,kappa=5,angle=0.3, ...")
       ->capture_default_str();
   verb->add_option("--n", o->n, "Keys")->capture_default_str();
-  verb->add_option("--beta", o->betas, "Inverse temperatures: a list, or first:last:count")
+  verb->add_option("--beta", o->betas, "Inverse temperatures: a list, or first:last:count[:log]")
       ->capture_default_str();
   verb->add_option("--draws", o->draws, "Sets of keys to average over")->capture_default_str();
   CLI::Option* file = verb->add_option("--values", o->values_file,

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/scores/law_names.hpp"
+#include "dewpoint/theory/sphere_moments.hpp"
 
 namespace dewpoint::cli {
 
@@ -13,6 +16,15 @@ std::string score_law_help() {
     text += (text.back() == ':' ? " " : ", ") + form.usage();
   }
   return text;
+}
+
+double log_density_at_query(int dimension, const std::vector<SphereComponent>& components) {
+  double density = 0.0;
+  for (const SphereComponent& part : components) {
+    density += part.share * std::exp(theory::log_von_mises_fisher_density(
+                                dimension, part.concentration, part.angle));
+  }
+  return std::log(density);
 }
 
 ContinuousLaw continuous_law(const std::string& text) {

@@ -5,8 +5,10 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "dewpoint/core/distributions/depth_distribution.hpp"
+#include "dewpoint/core/distributions/sphere_enrichment.hpp"
 
 namespace dewpoint::cli {
 
@@ -19,6 +21,10 @@ struct ContinuousLaw {
   std::shared_ptr<const DepthDistribution> depth;
   double origin;  // score of depth 0
 };
+
+/// log f(q) of a mixture of von Mises-Fisher laws around a query: densities add.
+[[nodiscard]] double log_density_at_query(int dimension,
+                                          const std::vector<SphereComponent>& components);
 
 /// Throws Error{bad_value} for an unknown law, and for one with atoms or a random query.
 [[nodiscard]] ContinuousLaw continuous_law(const std::string& text);

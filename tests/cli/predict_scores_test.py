@@ -32,22 +32,22 @@ class PredictScores(ProgramTest):
 
     def test_dew_has_the_scales_of_every_definition(self):
         row = self.ask("dew", "--law", "sphere:d=9", "--n", "1e6")["table"][0]
-        printed = {"unit": (38.458, 5e-4), "inverse_typical_gap": (38.155, 5e-4),
-                   "annealed_beta": (83.599, 5e-4), "participation_beta": (260.344, 5e-4),
-                   "edge_beta": (151.41, 5e-3), "information_beta": (228.35, 5e-3),
-                   "tilted_mean_beta": (151.10, 5e-3)}
+        printed = {"beta_star": (38.458, 5e-4), "inverse_typical_gap": (38.155, 5e-4),
+                   "beta_annealed": (83.599, 5e-4), "beta_pr": (260.344, 5e-4),
+                   "beta_edge": (151.41, 5e-3), "beta_kl": (228.35, 5e-3),
+                   "beta_tilted_mean": (151.10, 5e-3)}
         for key, (value, half_digit) in printed.items():
             self.assertAlmostEqual(row[key], value, delta=half_digit, msg=key)
         gaussian = self.ask("dew", "--law", "gaussian:sigma=2", "--n", "1e6")["table"][0]
-        self.assertAlmostEqual(2 * gaussian["participation_beta"], 9.568, delta=5e-4)
-        self.assertAlmostEqual(2 * gaussian["edge_beta"], 4.948, delta=5e-4)
-        self.assertIsNone(gaussian["annealed_beta"])
-        self.assertIsNone(gaussian["unit"])
+        self.assertAlmostEqual(2 * gaussian["beta_pr"], 9.568, delta=5e-4)
+        self.assertAlmostEqual(2 * gaussian["beta_edge"], 4.948, delta=5e-4)
+        self.assertIsNone(gaussian["beta_annealed"])
+        self.assertIsNone(gaussian["beta_star"])
 
     def test_dew_of_the_simplex_is_exact(self):
         row = self.ask("dew", "--law", "simplex:rho=0.5", "--n", "1e6")["table"][0]
-        self.assertAlmostEqual(row["dew_point"], 2 * math.log(999999), delta=1e-12)
-        scores = [math.exp(-row["participation_beta"] * 0.5)] * 2
+        self.assertAlmostEqual(row["beta_dew"], 2 * math.log(999999), delta=1e-12)
+        scores = [math.exp(-row["beta_pr"] * 0.5)] * 2
         other, others = scores[0], 999999
         total = 1 + others * other
         self.assertAlmostEqual((1 + others * other * other) / total ** 2, 0.5, delta=1e-12)
@@ -56,13 +56,13 @@ class PredictScores(ProgramTest):
         off = self.ask("dew", "--law", "subsphere:dim=4,ambient=16,angle=0.5", "--n", "1e9")
         on = self.ask("dew", "--law", "sphere:d=5", "--n", "1e9")
         self.assertEqual(off["exponent"], 2.0)
-        for key in ("unit", "participation_beta", "edge_beta"):
+        for key in ("beta_star", "beta_pr", "beta_edge"):
             # Scores are multiplied by cos 0.5; both sides to 1e-9.
             self.assertAlmostEqual(off["table"][0][key] * math.cos(0.5) / on["table"][0][key], 1.0,
                                    delta=4e-9)
         dense = self.ask("dew", "--law", "vmf:d=3,kappa=8,angle=0", "--n", "1e9")["table"][0]
         density = 8 / (1 - math.exp(-16)) * 2  # at the pole of S^2, over the uniform one
-        self.assertAlmostEqual(dense["unit"] / (density * 1e9 / 2), 1.0, delta=1e-10)
+        self.assertAlmostEqual(dense["beta_star"] / (density * 1e9 / 2), 1.0, delta=1e-10)
 
     def test_query_shows_every_regime(self):
         critical = self.ask("query", "--d", "5", "--n", "1e6", "--theta", "1")
@@ -95,7 +95,7 @@ class PredictScores(ProgramTest):
         three = self.ask("heat", "--d", "3", "--kappa", "2", "--angle", "0.7", "--n", "1e5")
         density, gradient = three["density"], three["gradient"]
         self.assertAlmostEqual(gradient, 2 * math.sin(0.7), delta=1e-12)
-        self.assertAlmostEqual(three["heat_beta"], math.sqrt(1e5 * density) * gradient, delta=1e-6)
+        self.assertAlmostEqual(three["beta_heat"], math.sqrt(1e5 * density) * gradient, delta=1e-6)
 
     def test_refusals_name_the_field_and_what_is_allowed(self):
         for arguments, words in (
@@ -112,7 +112,7 @@ class PredictScores(ProgramTest):
                 (["query", "--d", "3", "--n", "10"], ["theta"]),
                 (["heat", "--kappa", "0"], ["kappa", "0"]),
                 (["heat", "--harmonics", "0"], ["harmonics", "0"]),
-                (["heat", "--share", "2"], ["share", "2"])):
+                (["heat", "--residual", "1"], ["residual", "1"])):
             message = self.refuse(2, "predict", *arguments)
             for word in words:
                 self.assertIn(word, message, arguments)

@@ -8,10 +8,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <boost/math/quadrature/exp_sinh.hpp>
 #include <boost/math/special_functions/digamma.hpp>
-#include <boost/math/special_functions/expint.hpp>
-#include <boost/math/special_functions/gamma.hpp>
 #include <boost/math/special_functions/trigamma.hpp>
 #include <cmath>
 #include <numbers>
@@ -27,6 +24,7 @@
 #include "dewpoint/experiments/explicit_tokens.hpp"
 #include "dewpoint/experiments/gaussian_scores.hpp"
 #include "dewpoint/theory/gaussian_extremes.hpp"
+#include "dewpoint/theory/poisson_dirichlet.hpp"
 
 namespace dewpoint::claims {
 namespace {
@@ -60,28 +58,6 @@ double exponential_remainder(double beta, double b) {
 }
 
 // ---- row 18 ---------------------------------------------------------------------------------
-
-/// Mean of the largest weight when the k-th weight is proportional to Γ_k^{−t} (Poisson-Dirichlet):
-/// ∫ e^{−x}/Ψ(x) dx with Ψ(x) = e^{−x} + x^{1/t} γ(1 − 1/t, x).
-double mean_weight_of_powers(double t) {
-  const double p = 1.0 / t;
-  boost::math::quadrature::exp_sinh<double> rule;
-  return rule.integrate([p](double x) {
-    const double below = std::pow(x, p) * boost::math::tgamma_lower(1.0 - p, x);
-    return std::exp(-x) / (std::exp(-x) + below);
-  });
-}
-
-/// The same as printed in Eq (118), weights e^{−t S_k} with S_k a sum of k exponentials:
-/// ∫ e^{−x − Ein(x)/t} dx with Ein(x) = E_1(x) + log x + γ_E.
-double mean_weight_of_sums(double t) {
-  boost::math::quadrature::exp_sinh<double> rule;
-  return rule.integrate([t](double x) {
-    if (x > 700.0) return 0.0;
-    const double ein = boost::math::expint(1, x) + std::log(x) + std::numbers::egamma;
-    return std::exp(-x - ein / t);
-  });
-}
 
 /// Gaps of drawn scores against their exact means, for k = 2, 3, 4.
 void compare_drawn_gaps(const experiments::GaussianScoreMeans& means, double log_n,
@@ -125,10 +101,12 @@ void compare_limits_of_weight(Evidence& evidence) {
   const double weight = theory::mean_largest_weight(kLongLog, cold), tolerance = 1.0 / (b * b);
   const std::string quantity = fmt::format("E A_1, N = {}, ", kLongText);
   evidence.statement.push_back(equal(quantity + "t = 2: weights Γ_k^{−t}",
-                                     mean_weight_of_powers(cold / b), weight, tolerance));
-  evidence.as_printed.push_back(
-      equal(quantity + "t = 2: Eq (118)", mean_weight_of_sums(2.0), weight, tolerance));
-  evidence.as_printed.push_back(equal(quantity + "t = 1/2: Eq (118)", mean_weight_of_sums(0.5),
+                                     theory::poisson_dirichlet_largest_weight(cold / b), weight,
+                                     tolerance));
+  evidence.as_printed.push_back(equal(quantity + "t = 2: Eq (118)",
+                                      theory::published_largest_weight(2.0), weight, tolerance));
+  evidence.as_printed.push_back(equal(quantity + "t = 1/2: Eq (118)",
+                                      theory::published_largest_weight(0.5),
                                       theory::mean_largest_weight(kLongLog, hot), tolerance));
 }
 

@@ -12,6 +12,7 @@
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/random.hpp"
+#include "dewpoint/experiments/sample_statistics.hpp"
 #include "dewpoint/observables/dew_point.hpp"
 #include "dewpoint/scores/top_scores.hpp"
 
@@ -111,21 +112,6 @@ std::vector<Draw> draws_at(const scores::TopLaw& law, double n, const DewCurve& 
 
 // ---- statistics over draws ------------------------------------------------------------------
 
-Estimate quantile(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  const auto count = static_cast<double>(values.size());
-  const auto at = [&](double rank) {  // linear between neighbours
-    const double place = std::clamp(rank - 0.5, 0.0, count - 1.0);
-    const auto left = static_cast<std::size_t>(place);
-    const std::size_t right = std::min(left + 1, values.size() - 1);
-    if (values[left] == values[right]) return values[left];
-    return values[left] + (place - std::floor(place)) * (values[right] - values[left]);
-  };
-  const double spread = std::sqrt(count * share * (1.0 - share));
-  return {at(count * share), 0.5 * (at(count * share + spread) - at(count * share - spread)),
-          values.size()};
-}
-
 /// log β_PR, and for every draw how much it alone moves it.
 struct Pooled {
   double log_beta;
@@ -138,12 +124,6 @@ std::vector<double> participations(const std::vector<Draw>& draws, double log_be
   parallel_for(draws.size(), context,
                [&](std::size_t i) { values[i] = draws[i].weigh(log_beta).participation; });
   return values;
-}
-
-double mean_of(const std::vector<double>& values) {
-  RunningMoments moments;
-  for (const double value : values) moments.add(value);
-  return moments.mean();
 }
 
 /// Root of an increasing function by the regula falsi of Illinois, from a guess.
@@ -181,15 +161,15 @@ Pooled pooled(const std::vector<Draw>& draws, double guess, const RunContext& co
   Pooled result;
   result.log_beta = increasing_root(guess, [&](double log_beta) {
     context.throw_if_stopped();
-    return mean_of(participations(draws, log_beta, context)) - 0.5;
+    return mean_of(participations(draws, log_beta, context)).mean - 0.5;
   });
   const auto mean_at = [&](double log_beta) {
-    return mean_of(participations(draws, log_beta, context));
+    return mean_of(participations(draws, log_beta, context)).mean;
   };
   const double slope =
       (mean_at(result.log_beta + kStep) - mean_at(result.log_beta - kStep)) / (2.0 * kStep);
   result.influence = participations(draws, result.log_beta, context);
-  const double mean = mean_of(result.influence);
+  const double mean = mean_of(result.influence).mean;
   for (double& value : result.influence) value = (mean - value) / slope;
   return result;
 }
@@ -205,16 +185,10 @@ struct Length {
 /// Covariance of the means of two lists of draws.
 double covariance(const std::vector<double>& x, const std::vector<double>& y) {
   const auto count = static_cast<double>(x.size());
-  const double mean_x = mean_of(x), mean_y = mean_of(y);
+  const double mean_x = mean_of(x).mean, mean_y = mean_of(y).mean;
   double sum = 0.0;
   for (std::size_t i = 0; i < x.size(); ++i) sum += (x[i] - mean_x) * (y[i] - mean_y);
   return sum / (count * (count - 1.0));
-}
-
-Estimate mean_estimate(const std::vector<double>& values) {
-  RunningMoments moments;
-  for (const double value : values) moments.add(value);
-  return moments.estimate();
 }
 
 Length measure(Frame& frame, std::size_t cell, const std::vector<Draw>& draws,
@@ -228,19 +202,19 @@ Length measure(Frame& frame, std::size_t cell, const std::vector<Draw>& draws,
     bound.add(draw.rest_bound);
     if (draw.accumulation) scales.push_back(*draw.accumulation);
   }
-  frame.variable("beta_dew_lower").cells[cell] = quantile(dew, 0.25);
-  frame.variable("beta_dew_median").cells[cell] = quantile(dew, 0.5);
-  frame.variable("beta_dew_upper").cells[cell] = quantile(dew, 0.75);
-  frame.variable("log_beta_dew").cells[cell] = mean_estimate(length.log_dew);
+  frame.variable("beta_dew_lower").cells[cell] = quantile_of(dew, 0.25);
+  frame.variable("beta_dew_median").cells[cell] = quantile_of(dew, 0.5);
+  frame.variable("beta_dew_upper").cells[cell] = quantile_of(dew, 0.75);
+  frame.variable("log_beta_dew").cells[cell] = mean_of(length.log_dew);
   frame.variable("rest_bound").cells[cell] = bound.estimate();
   if (scales.size() == draws.size())
-    frame.variable("accumulation").cells[cell] = quantile(scales, 0.5);
+    frame.variable("accumulation").cells[cell] = quantile_of(scales, 0.5);
 
   const Pooled scale =
       pooled(draws, std::log(frame.variable("beta_dew_median").cells[cell].mean), context);
   for (const double shift : scale.influence) length.participation.push_back(scale.log_beta + shift);
   const double beta = std::exp(scale.log_beta);
-  const Estimate log_beta = mean_estimate(length.participation);
+  const Estimate log_beta = mean_of(length.participation);
   frame.variable("beta_pr").cells[cell] = {beta, beta * log_beta.standard_error, draws.size()};
   return length;
 }
@@ -266,7 +240,7 @@ void add_slopes(Frame& frame, const std::vector<Length>& lengths, const char* na
     std::vector<double> slopes;
     for (std::size_t k = 0; k < lengths[i].log_dew.size(); ++k)
       slopes.push_back(((lengths[right].*draws)[k] - (lengths[left].*draws)[k]) / distance);
-    variable.cells[i] = mean_estimate(slopes);
+    variable.cells[i] = mean_of(slopes);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 #include "dewpoint/core/error.hpp"
 
@@ -41,18 +42,22 @@ Estimate mean_of(const std::vector<double>& values) {
           scaled.samples};
 }
 
-Estimate median_of(std::vector<double> values) {
-  DEWPOINT_EXPECTS(values.size() >= 2);
+Estimate quantile_of(std::vector<double> values, double share) {
+  DEWPOINT_EXPECTS(values.size() >= 2 && 0.0 < share && share < 1.0);
   std::sort(values.begin(), values.end());
-  const auto last = static_cast<double>(values.size() - 1);
-  const double spread = 0.5 * std::sqrt(static_cast<double>(values.size()));
+  const auto count = static_cast<double>(values.size());
   const auto at = [&](double rank) {
-    return values[static_cast<std::size_t>(std::clamp(std::round(rank), 0.0, last))];
+    const double place = std::clamp(rank - 0.5, 0.0, count - 1.0);
+    const auto left = static_cast<std::size_t>(place);
+    const std::size_t right = std::min(left + 1, values.size() - 1);
+    if (values[left] == values[right]) return values[left];
+    return values[left] + (place - std::floor(place)) * (values[right] - values[left]);
   };
-  const double middle = 0.5 * (at(std::floor(0.5 * last)) + at(std::ceil(0.5 * last)));
-  const double width = at(0.5 * last + spread) - at(0.5 * last - spread);
-  return {middle, 0.5 * width, values.size()};
+  const double middle = count * share, spread = std::sqrt(count * share * (1.0 - share));
+  return {at(middle), 0.5 * (at(middle + spread) - at(middle - spread)), values.size()};
 }
+
+Estimate median_of(std::vector<double> values) { return quantile_of(std::move(values), 0.5); }
 
 Estimate deviation_of(const std::vector<double>& values) {
   const double mean = mean_of(values).mean;

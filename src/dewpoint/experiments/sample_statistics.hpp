@@ -17,10 +17,15 @@ namespace dewpoint::experiments {
 ///   Properties  (1) scales with the values, down to 1e-290.
 [[nodiscard]] Estimate mean_of(const std::vector<double>& values);
 
-/// The middle value. The rank of the true median scatters by √n/2, so the error is half the
-/// distance of the order statistics that far to either side.
+/// The value below which the share p of the others lies, linear between neighbours. Its rank
+/// scatters by √(n p(1 − p)), so the error is half the distance of the values that far to either
+/// side. Values may be infinite.
 ///
-///   Properties  (1) for normal values the error is √(π/2) times that of the mean.
+///   Domain      0 < p < 1.
+///   Properties  (1) p = 1/2, normal values: the error is √(π/2) times that of the mean.
+[[nodiscard]] Estimate quantile_of(std::vector<double> values, double share);
+
+/// The middle value, p = 1/2.
 [[nodiscard]] Estimate median_of(std::vector<double> values);
 
 /// The standard deviation, μ_2^{1/2}. Its error is that of the variance, √((μ_4 − μ_2²)/n), over
