@@ -2,7 +2,7 @@
 
 #include "cli/console.hpp"
 #include "cli/grid.hpp"
-#include "cli/phase_study.hpp"
+#include "cli/study_record.hpp"
 #include "cli/sl_studies.hpp"
 #include "dewpoint/experiments/backward_heat.hpp"
 #include "dewpoint/theory/backward_heat.hpp"

@@ -2,7 +2,7 @@
 #include "cli/console.hpp"
 #include "cli/figure_study.hpp"
 #include "cli/grid.hpp"
-#include "cli/phase_study.hpp"
+#include "cli/study_record.hpp"
 #include "dewpoint/core/distributions/normal.hpp"
 #include "dewpoint/report/condensation.hpp"
 #include "dewpoint/theory/random_energy.hpp"

@@ -5,13 +5,15 @@
 #include "dewpoint/core/blas.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/kernels.hpp"
+#include "dewpoint/studies/mpi_workers.hpp"
 
 namespace dewpoint::cli {
 namespace {
 
 std::string version_text() {
-  return fmt::format("dewpoint {} (commit {})\nSIMD  {}\nBLAS  {}\nMPI   not in this build",
-                     version(), commit(), simd_target(), blas_description());
+  const std::string mpi = studies::mpi_version();
+  return fmt::format("dewpoint {} (commit {})\nSIMD  {}\nBLAS  {}\nMPI   {}", version(), commit(),
+                     simd_target(), blas_description(), mpi.empty() ? "not in this build" : mpi);
 }
 
 }  // namespace
@@ -26,6 +28,12 @@ void add_commands(Program& program) {
   add_query(program);
   add_dew(program);
   add_predict(program);
+  add_run(program);
+  add_runs(program);
+  add_show(program);
+  add_export(program);
+  add_merge(program);
+  add_figure(program);
   add_reproduce(program);
   add_verify(program);
   add_doctor(program);

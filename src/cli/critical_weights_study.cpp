@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "cli/console.hpp"
-#include "cli/phase_study.hpp"
+#include "cli/study_record.hpp"
 #include "cli/sl_studies.hpp"
 #include "dewpoint/core/distributions/sphere_gap.hpp"
 #include "dewpoint/experiments/critical_limit.hpp"

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "cli/console.hpp"
-#include "cli/phase_study.hpp"
+#include "cli/study_record.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/theory/simplex_depth.hpp"
 #include "dewpoint/theory/two_level_depth.hpp"

@@ -15,7 +15,7 @@
 #include "cli/dew_scores.hpp"
 #include "cli/frame_json.hpp"
 #include "cli/grid.hpp"
-#include "cli/phase_study.hpp"
+#include "cli/study_record.hpp"
 #include "cli/score_law_option.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"

@@ -3,7 +3,7 @@
 
 #include "cli/console.hpp"
 #include "cli/grid.hpp"
-#include "cli/phase_study.hpp"
+#include "cli/study_record.hpp"
 #include "cli/sl_studies.hpp"
 #include "dewpoint/experiments/dew.hpp"
 #include "dewpoint/scores/law_names.hpp"

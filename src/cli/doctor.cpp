@@ -13,12 +13,14 @@
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/kernels.hpp"
 #include "dewpoint/report/gnuplot.hpp"
+#include "dewpoint/studies/mpi_workers.hpp"
 
 namespace dewpoint::cli {
 namespace {
 
 nlohmann::ordered_json findings() {
   const auto gnuplot = report::gnuplot_version();
+  const std::string mpi = studies::mpi_version();
   return {
       {"version", version()},
       {"commit", commit()},
@@ -29,7 +31,7 @@ nlohmann::ordered_json findings() {
       {"simd", simd_target()},
       {"simd_available", simd_targets()},
       {"blas", blas_description()},
-      {"mpi", nullptr},
+      {"mpi", mpi.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(mpi)},
       {"gnuplot", gnuplot ? nlohmann::ordered_json(*gnuplot) : nlohmann::ordered_json(nullptr)}};
 }
 
@@ -43,10 +45,12 @@ void print_findings(const nlohmann::ordered_json& found) {
   line("memory", fmt::format("{:.1f} GiB", found["memory_gib"].get<double>()));
   line("SIMD", fmt::format("{} (of {})", simd_target(), fmt::join(simd_targets(), ", ")));
   line("BLAS", blas_description());
-  line("MPI", "not in this build: studies run on the threads of one machine");
+  line("MPI", found["mpi"].is_null()
+                  ? "not in this build: studies run on the threads of one machine"
+                  : found["mpi"].get<std::string>() + ": mpirun -n RANKS dewpoint run STUDY");
   line("gnuplot", found["gnuplot"].is_null()
                       ? "missing: figures cannot be drawn; install the package gnuplot-nox"
-                      : found["gnuplot"].get<std::string>() + ": figures as SVG and PNG");
+                      : found["gnuplot"].get<std::string>() + ": figures as SVG, PNG and PDF");
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <numbers>
 
 #include "cli/console.hpp"
-#include "cli/phase_study.hpp"
+#include "cli/study_record.hpp"
 #include "cli/sl_studies.hpp"
 #include "dewpoint/experiments/query.hpp"
 #include "dewpoint/scores/sphere_output.hpp"

@@ -13,7 +13,7 @@
 #include "cli/frame_json.hpp"
 #include "cli/grid.hpp"
 #include "cli/phase_options.hpp"
-#include "cli/phase_study.hpp"
+#include "cli/study_record.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/report/depth.hpp"

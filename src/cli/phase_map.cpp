@@ -11,6 +11,7 @@
 #include "cli/grid.hpp"
 #include "cli/phase_options.hpp"
 #include "cli/phase_study.hpp"
+#include "cli/study_record.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
 

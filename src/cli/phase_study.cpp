@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +9,8 @@
 #include <thread>
 
 #include "cli/console.hpp"
-#include "dewpoint/core/build_info.hpp"
-#include "dewpoint/core/error.hpp"
+#include "cli/study_record.hpp"
+#include "dewpoint/experiments/phase_replica.hpp"
 #include "dewpoint/report/heatmap.hpp"
 #include "dewpoint/report/phase_map.hpp"
 #include "dewpoint/theory/critical_line.hpp"
@@ -60,20 +59,13 @@ std::vector<std::pair<std::string, std::string>> parameters_of(const experiments
   return parameters;
 }
 
-// Floating-point operations of one cell, by its matrix products: gaps and weights times tokens, and
-// for the Jacobian norm three more of that size and its diagonal.
-double cell_work(std::size_t n, std::size_t d, bool norm) {
-  const auto way = attention::cheaper_second_moment(n, d);
-  const std::size_t diagonal =
-      std::min(attention::second_moment_columns(way, n, d), 2 * (d + attention::kPassColumns));
-  return static_cast<double>(n * n * (3 * d + (norm ? 6 * d + 2 * diagonal : 0)));
-}
-
 // Says what a long map will cost at a typical 50 Gflop/s per core.
 void announce_cost(const experiments::PhaseMap& map, int threads) {
   double work = 0.0;
   for (const std::size_t n : map.n) {
-    for (const std::size_t d : map.d) work += cell_work(n, d, map.norm.has_value());
+    for (const std::size_t d : map.d) {
+      work += experiments::phase_cell_work(n, d, map.norm.has_value());
+    }
   }
   work *= static_cast<double>(map.rho.size() * map.gamma.size() * map.replication.replicas);
   const double cores = threads > 0 ? threads : std::thread::hardware_concurrency();
@@ -84,19 +76,6 @@ void announce_cost(const experiments::PhaseMap& map, int threads) {
 }
 
 }  // namespace
-
-store::StudyRecord begin_study(const std::string& experiment, std::uint64_t seed,
-                               const std::string& command) {
-  store::StudyRecord study;
-  study.experiment = experiment;
-  study.seed = seed;
-  study.version = version() + "+" + commit();
-  study.command = command;
-  study.created = utc_now();
-  return study;
-}
-
-Estimate exact_value(double value) { return {value, 0.0, 0}; }
 
 Frame critical_lines(const experiments::PhaseMap& map, const RunContext& context) {
   Frame frame("critical_lines");
@@ -149,17 +128,6 @@ std::vector<std::string> draw_phase_map(const store::StudyRecord& study,
     draw(report::PhaseQuantity::jacobian_norm, stem.string() + "-eta");
   }
   return files;
-}
-
-void require_writable(const std::filesystem::path& file) {
-  const std::filesystem::path folder =
-      file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-  const auto fail = [&](const char* why) {
-    throw Error(Code::unwritable_file, fmt::format("{}: {}", file.string(), why));
-  };
-  if (std::filesystem::is_directory(file)) fail("is a folder; a file name is needed");
-  if (!std::filesystem::is_directory(folder)) fail("its folder does not exist");
-  if (access(folder.c_str(), W_OK) != 0) fail("its folder may not be written to");
 }
 
 }  // namespace dewpoint::cli

@@ -1,5 +1,5 @@
 // A phase map as a finished study: the measured map, the theory's lines beside it, where it came
-// from; and its figures. What other studies begin with is here too.
+// from; and its figures.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,13 +14,6 @@
 
 namespace dewpoint::cli {
 
-/// A record with everything but its parameters and frames: of this version, made now.
-[[nodiscard]] store::StudyRecord begin_study(const std::string& experiment, std::uint64_t seed,
-                                             const std::string& command);
-
-/// A number of theory as a cell: without error, from no samples.
-[[nodiscard]] Estimate exact_value(double value);
-
 /// Frame "critical_lines" over (n, d, rho), rho on a fine grid: "simplex_gamma" = 1/(1 − ρ), and
 /// "finite_dimension_gamma", the annealed critical line of equicorrelated tokens in dimension d
 /// (only for them; NaN where it does not exist).
@@ -34,8 +27,5 @@ namespace dewpoint::cli {
 /// stem-eta.svg and stem-eta.png. Returns the files, in this order.
 std::vector<std::string> draw_phase_map(const store::StudyRecord& study,
                                         const std::filesystem::path& stem);
-
-/// Throws Error{unwritable_file} unless a file could be written there: asked before long work.
-void require_writable(const std::filesystem::path& file);
 
 }  // namespace dewpoint::cli

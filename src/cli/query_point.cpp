@@ -13,7 +13,7 @@
 #include "cli/console.hpp"
 #include "cli/frame_json.hpp"
 #include "cli/grid.hpp"
-#include "cli/phase_study.hpp"
+#include "cli/study_record.hpp"
 #include "cli/predict_options.hpp"
 #include "cli/query_keys.hpp"
 #include "cli/query_theory.hpp"

@@ -12,7 +12,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/figure_study.hpp"
-#include "cli/phase_study.hpp"
+#include "cli/study_record.hpp"
 #include "dewpoint/core/error.hpp"
 
 namespace dewpoint::cli {

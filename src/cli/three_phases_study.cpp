@@ -9,7 +9,7 @@
 
 #include "cli/console.hpp"
 #include "cli/grid.hpp"
-#include "cli/phase_study.hpp"
+#include "cli/study_record.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/experiments/phase.hpp"
 #include "dewpoint/theory/two_level_simplex.hpp"

@@ -7,13 +7,13 @@
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "cli/certificate.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/nearest_word.hpp"
 
 namespace dewpoint::cli {
 namespace {
@@ -31,31 +31,12 @@ struct VerifyOptions {
   std::string verb = "dewpoint verify";
 };
 
-// Levenshtein: the fewest letters to change, add or take away.
-std::size_t edits(const std::string& from, const std::string& to) {
-  std::vector<std::size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < to.size(); ++j) {
-      const std::size_t replaced = diagonal + (from[i] == to[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
-
 [[noreturn]] void refuse_id(const std::string& id, const VerifyOptions& o) {
-  const Claims& all = o.claims();
-  const auto nearest = std::min_element(all.begin(), all.end(), [&](const auto& a, const auto& b) {
-    return edits(id, a.id) < edits(id, b.id);
-  });
+  std::vector<std::string> ids;
+  for (const claims::Claim& claim : o.claims()) ids.push_back(claim.id);
   std::string message = fmt::format("only: '{}' is not a row", id);
-  if (nearest != all.end() && edits(id, nearest->id) <= id.size() / 3) {
-    message += fmt::format("; did you mean '{}'?", nearest->id);
-  }
+  if (const auto meant = nearest_word(id, ids))
+    message += fmt::format("; did you mean '{}'?", *meant);
   throw Error(Code::bad_value, message + fmt::format(" ({} --list shows all)", o.verb));
 }
 

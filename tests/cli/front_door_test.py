@@ -11,7 +11,8 @@ VERBS = [["phase", "point"], ["phase", "map"], ["phase", "depth"], ["reproduce"]
          ["predict", "layer"], ["predict", "bounds"], ["predict", "phases"], ["predict", "critical"],
          ["predict", "depth"], ["predict", "scaling"], ["predict", "condense"], ["predict", "query"],
          ["predict", "softmax"], ["predict", "dew"], ["predict", "heat"], ["condense"],
-         ["query", "point"], ["query", "heat"], ["query", "output"], ["dew"], ["doctor"], ["manual"]]
+         ["query", "point"], ["query", "heat"], ["query", "output"], ["dew"], ["run"], ["runs"],
+         ["show"], ["export"], ["merge"], ["figure"], ["doctor"], ["manual"]]
 
 
 class FrontDoor(ProgramTest):
@@ -36,7 +37,11 @@ class FrontDoor(ProgramTest):
             if verb == ["reproduce"]:
                 continue  # long: reproduce_test.py
             text = self.succeed(*verb, "--help")
-            self.succeed(*text.split("Example:")[1].strip().split("\n")[0].split()[1:])
+            example = text.split("Example:")[1].strip().split("\n")[0]
+            path = os.path.dirname(os.environ["DEWPOINT"]) + os.pathsep + os.environ["PATH"]
+            result = subprocess.run(["bash", "-c", example], cwd=self.folder.name, text=True,
+                                    capture_output=True, env={**os.environ, "PATH": path})
+            self.assertEqual(result.returncode, 0, example + "\n" + result.stderr)
 
     def test_version_names_commit_simd_blas_and_mpi(self):
         text = self.succeed("--version")

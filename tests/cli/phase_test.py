@@ -149,7 +149,7 @@ class Map(ProgramTest):
         means = out["result"]["variables"]["contraction"]["mean"]
         flat = [x for d in means[0] for rho in d for x in rho]
         rows = sqlite3.connect(self.path("m.study")).execute(
-            "SELECT c.mean FROM cell c JOIN variable v ON v.frame = c.frame AND v.position = c.variable"
+            "SELECT c.mean FROM frame_value c JOIN variable v ON v.frame = c.frame AND v.position = c.variable"
             " JOIN frame f ON f.id = c.frame"
             " WHERE f.name = 'phase_map' AND v.name = 'contraction' ORDER BY c.position").fetchall()
         self.assertEqual([row[0] for row in rows], flat)

@@ -6,7 +6,8 @@
 
 In an ```sh block every line is a command (a trailing backslash joins lines); in a ```console block
 the lines after "$ " are commands and the rest is output, which is not compared. The commands of one
-page run in order in one temporary folder, each in a shell of its own, with dewpoint first on PATH.
+page run in order in one temporary folder, each in a shell of its own, with dewpoint first on PATH
+and the repository's examples/ at hand.
 
 Lines that begin with make, git, sudo or apt-get are not run; a make line must name targets of the
 Makefile. A comment above a block changes how it is treated:
@@ -14,6 +15,7 @@ Makefile. A comment above a block changes how it is treated:
     <!-- slow -->               run only with --slow
     <!-- not run: reason -->    listed with its reason, not run
     <!-- fails: 2 -->           every command must end with this exit status
+    <!-- file: NAME -->         not commands, in any language: written to that file
 
 Needs Python 3.9 or newer and nothing else.
 
@@ -59,6 +61,8 @@ class Block:
     slow: bool = False
     not_run: Optional[str] = None
     expected_status: int = 0
+    file: Optional[str] = None  # the block is the content of this file
+    content: str = ""
 
 
 def pages(root):
@@ -142,6 +146,11 @@ def blocks_of(text, name):
         if language in FORGOTTEN_LANGUAGES:
             raise DocumentError(f"{name}:{opening + 1}: found ```{language}; commands are ```sh or "
                                 "```console, so that they are run")
+        above = COMMENT.match(lines[opening - 1]) if opening > 0 else None
+        if above and re.fullmatch(r"file: [\w.-]+", above[1]):
+            content = "".join(lines[i] + "\n" for i in inside)
+            blocks.append(Block(opening + 1, language, file=above[1].split()[1], content=content))
+            continue
         if language not in RUN_LANGUAGES:
             continue
         block = Block(opening + 1, language, commands_of(language, lines, inside))
@@ -204,7 +213,11 @@ def run_pages(root, dewpoint, slow, timeout):
             failures.append(str(error))
             continue
         with tempfile.TemporaryDirectory(prefix="dewpoint-docs-") as folder:
+            if (root / "examples").is_dir():
+                os.symlink(root / "examples", Path(folder) / "examples")
             for block in blocks:
+                if block.file:
+                    (Path(folder) / block.file).write_text(block.content, encoding="utf-8")
                 for command in block.commands:
                     unknown = unknown_make_targets(command.text, targets)
                     if unknown:

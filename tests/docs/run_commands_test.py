@@ -53,6 +53,19 @@ class RunCommands(unittest.TestCase):
         self.assertEqual(self.commands("dewpoint 0", above="<!-- fails: 2 -->").returncode, 1)
         self.assertEqual(self.commands("dewpoint 1", above="<!-- fails: 2 -->").returncode, 1)
 
+    def test_a_block_may_be_a_file_that_later_commands_read(self):
+        page = "\n".join(["<!-- file: note.toml -->", FENCE + "toml", "x = 1", "y = 2", FENCE,
+                          FENCE + "sh", "grep -x 'y = 2' note.toml", FENCE])
+        result = self.check(page)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.check(page.replace("y = 2\n", "y = 3\n")).returncode, 1)
+
+    def test_examples_are_at_hand(self):
+        (self.root / "examples").mkdir()
+        (self.root / "examples" / "a.toml").write_text("x = 1\n")
+        self.assertEqual(self.commands("test -f examples/a.toml").returncode, 0)
+        self.assertEqual(self.commands("test -f examples/b.toml").returncode, 1)
+
     def test_slow_blocks_run_only_when_asked(self):
         page = "\n".join([FENCE + "sh", "true", FENCE, "<!-- slow -->", FENCE + "sh", "dewpoint 4",
                           FENCE])

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <limits>
@@ -144,7 +145,9 @@ TEST(DrawHeatmap, IsNotBrokenByAnyText) {
     figure.title = figure.x_label = figure.y_label = figure.z_label = text;
     figure.panels[0].title = figure.panels[0].curves[0].label = text;
     draw(figure, folder / "a");
-    EXPECT_EQ(count(texts_of(folder / "a.svg", folder), text + "\n"), 6U) << text;
+    std::string texts = texts_of(folder / "a.svg", folder);
+    std::replace(texts.begin(), texts.end(), '\n', ' ');  // a long title stands on several lines
+    EXPECT_EQ(count(texts, text + " "), 6U) << text;
     EXPECT_FALSE(std::filesystem::exists(owned));
   }
   HeatmapFigure figure = small_figure(1);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -294,7 +295,9 @@ TEST(DrawLineFigure, IsNotBrokenByAnyText) {
     figure.title = panel.title = panel.x.label = panel.y.label = text;
     panel.series[0].label = panel.markers[0].label = text;
     draw(figure, folder / "a");
-    EXPECT_EQ(count(texts_of(folder / "a.svg", folder), text + "\n"), 6U) << text;
+    std::string texts = texts_of(folder / "a.svg", folder);
+    std::replace(texts.begin(), texts.end(), '\n', ' ');  // a long title stands on several lines
+    EXPECT_EQ(count(texts, text + " "), 6U) << text;
     EXPECT_FALSE(std::filesystem::exists(owned));
   }
 }

@@ -2,79 +2,29 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sqlite3.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <bit>
-#include <cmath>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
 #include <limits>
 
 #include "dewpoint/core/error.hpp"
 #include "store/scratch_folder.hpp"
+#include "store/study_support.hpp"
 #include "support/test_seed.hpp"
 
 namespace dewpoint::store {
 namespace {
 
+using test::error_of;
+using test::expect_same;
+using test::has_shell;
 using test::read_bytes;
+using test::read_error;
+using test::run_sql;
 using test::ScratchFolder;
+using test::shell;
+using test::with_full_disk;
 using test::write_bytes;
 using Limits = std::numeric_limits<double>;
 using Names = std::vector<std::string>;
-
-// Equal as the store promises: bit for bit, one NaN as good as another.
-void expect_same(double a, double b) {
-  if (std::isnan(a) && std::isnan(b)) return;
-  EXPECT_EQ(std::bit_cast<std::uint64_t>(a), std::bit_cast<std::uint64_t>(b)) << a << " " << b;
-}
-
-void expect_same(const Dimension& a, const Dimension& b) {
-  EXPECT_EQ(a.name, b.name);
-  ASSERT_EQ(a.coordinates.size(), b.coordinates.size());
-  for (std::size_t i = 0; i < a.coordinates.size(); ++i) {
-    expect_same(a.coordinates[i], b.coordinates[i]);
-  }
-}
-
-void expect_same(const Variable& a, const Variable& b) {
-  EXPECT_EQ(a.name, b.name);
-  EXPECT_EQ(a.dimensions, b.dimensions);
-  ASSERT_EQ(a.cells.size(), b.cells.size());
-  for (std::size_t i = 0; i < a.cells.size(); ++i) {
-    expect_same(a.cells[i].mean, b.cells[i].mean);
-    expect_same(a.cells[i].standard_error, b.cells[i].standard_error);
-    EXPECT_EQ(a.cells[i].samples, b.cells[i].samples);
-  }
-}
-
-void expect_same(const Frame& a, const Frame& b) {
-  EXPECT_EQ(a.name(), b.name());
-  ASSERT_EQ(a.dimensions().size(), b.dimensions().size());
-  for (std::size_t i = 0; i < a.dimensions().size(); ++i) {
-    expect_same(a.dimensions()[i], b.dimensions()[i]);
-  }
-  ASSERT_EQ(a.variables().size(), b.variables().size());
-  for (std::size_t i = 0; i < a.variables().size(); ++i) {
-    expect_same(a.variables()[i], b.variables()[i]);
-  }
-}
-
-void expect_same(const StudyRecord& a, const StudyRecord& b) {
-  EXPECT_EQ(a.experiment, b.experiment);
-  EXPECT_EQ(a.parameters, b.parameters);
-  EXPECT_EQ(a.seed, b.seed);
-  EXPECT_EQ(a.version, b.version);
-  EXPECT_EQ(a.command, b.command);
-  EXPECT_EQ(a.created, b.created);
-  ASSERT_EQ(a.frames.size(), b.frames.size());
-  for (std::size_t i = 0; i < a.frames.size(); ++i) expect_same(a.frames[i], b.frames[i]);
-}
 
 StudyRecord record_with(std::vector<Frame> frames) {
   StudyRecord record;
@@ -110,30 +60,6 @@ void expect_round_trip(const StudyRecord& record) {
   write_study(folder / "a.study", record);
   expect_same(read_study(folder / "a.study"), record);
   EXPECT_EQ(folder.names(), Names{"a.study"});
-}
-
-template <class Action>
-Error error_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "no Error was thrown";
-  return {Code::stopped, ""};
-}
-
-Error read_error(const std::filesystem::path& file) {
-  return error_of([&] { static_cast<void>(read_study(file)); });
-}
-
-/// Changes a study behind the library's back.
-void run_sql(const std::filesystem::path& file, const char* sql) {
-  sqlite3* database = nullptr;
-  ASSERT_EQ(sqlite3_open(file.c_str(), &database), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, nullptr), SQLITE_OK)
-      << sqlite3_errmsg(database);
-  sqlite3_close(database);
 }
 
 // ---------------------------------------------------------------------------------- round trips
@@ -176,6 +102,14 @@ TEST(Study, KeepsFourDimensionsInEveryOrder) {
   expect_round_trip(record_with({frame}));
 }
 
+TEST(Study, KeepsTheLabelsOfADimension) {
+  Frame frame("laws");
+  frame.add_labelled_dimension("law", {"sphere", "", "Gauß"});
+  frame.add_dimension("n", {8, 16});
+  frame.add_variable("loss", {"law", "n"}).cells[4] = {0.5, 0.25, 3};
+  expect_round_trip(record_with({frame}));
+}
+
 TEST(Study, KeepsADimensionWithoutCoordinates) {
   Frame frame("nothing yet");
   frame.add_dimension("step", {});
@@ -195,7 +129,7 @@ TEST(Study, KeepsEveryDoubleBitForBit) {
 }
 
 TEST(Study, KeepsNamesInAnyScriptAndAwkwardTexts) {
-  Frame frame("λ ρ γ 露点 'quoted\" ; DROP TABLE cell");
+  Frame frame("λ ρ γ 露点 'quoted\" ; DROP TABLE frame_value");
   frame.add_dimension("ρ\n", {1});
   frame.add_variable("", {"ρ\n"});
   StudyRecord record = record_with({frame});
@@ -246,20 +180,6 @@ TEST(Study, RefusesTwoFramesOrParametersWithOneName) {
   }
   expect_same(read_study(folder / "a.study"), record_with({small_map()}));
   EXPECT_EQ(folder.names(), Names{"a.study"});
-}
-
-/// Runs the action in a child process whose files may not grow beyond `bytes`, as on a full disk,
-/// and returns what it returned.
-int with_full_disk(rlim_t bytes, const std::function<int()>& action) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{bytes, bytes};
-    ::_exit(::setrlimit(RLIMIT_FSIZE, &limit) == 0 ? action() : 100);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 101;
 }
 
 TEST(Study, OnAFullDiskLeavesTheOldFileAndNothingElse) {
@@ -356,8 +276,8 @@ TEST(Study, OverwrittenByRandomBytesIsReadOrRefused) {
 TEST(Study, WhoseTablesContradictEachOtherIsRefused) {
   const ScratchFolder folder;
   for (const char* damage : {
-           "DELETE FROM cell WHERE position = 3",
-           "DELETE FROM cell",
+           "DELETE FROM frame_value WHERE position = 3",
+           "DELETE FROM frame_value",
            "DELETE FROM coordinate WHERE dimension = 1 AND position = 2",
            "UPDATE axis SET dimension = 7 WHERE position = 1",
            "UPDATE dimension SET extent = -1",
@@ -394,18 +314,8 @@ TEST(Study, ThatPromisesTooManyCellsIsRefusedBeforeMakingRoom) {
 
 // --------------------------------------------------------------------------------------- people
 
-/// What the sqlite3 shell prints for a query; empty when there is no shell.
-std::string shell(const std::filesystem::path& file, const std::string& query) {
-  const std::string command = fmt::format("sqlite3 -batch '{}' \"{}\"", file.string(), query);
-  FILE* pipe = ::popen(command.c_str(), "r");
-  std::string output;
-  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) output += static_cast<char>(c);
-  ::pclose(pipe);
-  return output;
-}
-
 TEST(Study, CanBeReadWithTheSqliteShell) {
-  if (std::system("command -v sqlite3 >/dev/null") != 0) GTEST_SKIP() << "no sqlite3 shell here";
+  if (!has_shell()) GTEST_SKIP() << "no sqlite3 shell here";
   const ScratchFolder folder;
   const std::filesystem::path file = folder / "a.study";
   Frame scalar("scalar");

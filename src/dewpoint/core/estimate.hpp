@@ -28,11 +28,18 @@ struct Estimate {
 ///                   rounding: merging in index order gives the same bytes on any machine layout.
 class RunningMoments {
  public:
+  RunningMoments() = default;
+  /// Goes on from what samples(), mean() and squared_deviations() said earlier, bit for bit.
+  RunningMoments(std::uint64_t samples, double mean, double squared_deviations)
+      : samples_(samples), mean_(mean), squared_deviations_(squared_deviations) {}
+
   void add(double value);
   void merge(const RunningMoments& other);
 
   [[nodiscard]] std::uint64_t samples() const { return samples_; }
   [[nodiscard]] double mean() const { return mean_; }
+  /// Σ (x − mean)².
+  [[nodiscard]] double squared_deviations() const { return squared_deviations_; }
   /// Unbiased sample variance; NaN for fewer than two values.
   [[nodiscard]] double variance() const;
   [[nodiscard]] Estimate estimate() const;

@@ -1,6 +1,7 @@
 #include "dewpoint/core/frame.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "dewpoint/core/error.hpp"
@@ -34,6 +35,13 @@ Frame Frame::renamed(std::string name) const {
 void Frame::add_dimension(std::string name, std::vector<double> coordinates) {
   DEWPOINT_EXPECTS(find_by_name(dimensions_, name) == nullptr);
   dimensions_.push_back({std::move(name), std::move(coordinates)});
+}
+
+void Frame::add_labelled_dimension(std::string name, std::vector<std::string> labels) {
+  std::vector<double> coordinates(labels.size());
+  std::iota(coordinates.begin(), coordinates.end(), 0.0);
+  add_dimension(std::move(name), std::move(coordinates));
+  dimensions_.back().labels = std::move(labels);
 }
 
 Variable& Frame::add_variable(std::string name, std::vector<std::string> dimensions) {

@@ -21,6 +21,7 @@ namespace dewpoint {
 struct Dimension {
   std::string name;
   std::vector<double> coordinates;
+  std::vector<std::string> labels = {};  // where the coordinates are names: 0, 1, ... stand for them
 };
 
 struct Variable {
@@ -40,6 +41,8 @@ class Frame {
   [[nodiscard]] const std::vector<Variable>& variables() const { return variables_; }
 
   void add_dimension(std::string name, std::vector<double> coordinates);
+  /// A dimension along names; its coordinates are 0, 1, 2, ...
+  void add_labelled_dimension(std::string name, std::vector<std::string> labels);
   /// Adds a variable over dimensions already declared; its cells start empty (0 samples).
   Variable& add_variable(std::string name, std::vector<std::string> dimensions = {});
 

@@ -4,100 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <memory>
-#include <numeric>
+#include <utility>
 
-#include "dewpoint/attention/clusters.hpp"
-#include "dewpoint/attention/layer.hpp"
-#include "dewpoint/attention/rowwise_layer.hpp"
-#include "dewpoint/attention/sweep.hpp"
-#include "dewpoint/core/random.hpp"
+#include "dewpoint/core/error.hpp"
 #include "dewpoint/experiments/phase_cell.hpp"
-#include "dewpoint/tokens/equicorrelated.hpp"
+#include "dewpoint/experiments/phase_replica.hpp"
 
 namespace dewpoint::experiments {
 namespace {
 
-using observables::RowMeans;
-
 // Clouds that live at the same time while a map runs.
 constexpr std::size_t kBatch = 8;
-
-std::vector<std::size_t> all_rows(std::size_t n) {
-  std::vector<std::size_t> rows(n);
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  return rows;
-}
-
-RowMeans means_of_rows(const GapSource& gaps, std::size_t cluster_size, double beta,
-                       std::span<const std::size_t> rows, std::span<const RowMoments> moments) {
-  if (cluster_size == 0) return observables::row_means(moments, beta);
-  return observables::row_means(moments, beta,
-                                attention::cluster_partitions(gaps, cluster_size, beta, rows));
-}
-
-// η of one cloud, and the error that its own sampling leaves; NaN where it was not asked for.
-constexpr Estimate kNoNorm{};
-
-// One cloud at one temperature.
-struct PointSample {
-  PhaseValues values;
-  double row_sampling_error;
-  double norm_sampling_error;
-};
-
-// What a layer made of one cloud, on all rows or some.
-struct PointLayer {
-  attention::LayerResult layer;
-  Estimate norm = kNoNorm;
-};
-
-// Without a mask the streaming layer is both faster and more exact; with one, and for η, the rows.
-PointLayer run_layer(const PhasePoint& p, const TokenCloud& cloud, std::vector<std::size_t> rows,
-                     std::uint64_t replica, const RunContext& context) {
-  const attention::Layer layer{p.inverse_temperature, p.residual};
-  const auto norm = norm_of_replica(p.norm, p.seed, replica);
-  const bool sampled = rows.size() < cloud.size();
-  const bool by_probes = norm && norm->method == attention::NormMethod::hutchinson;
-  const bool rowwise = !p.mask.hides_nothing() || (norm && !by_probes);
-  PointLayer result;
-  if (by_probes) result.norm = attention::jacobian_norm(cloud, layer, p.mask, *norm, context);
-  if (rowwise) {
-    auto by_rows = attention::rowwise_layer(
-        cloud, layer, p.mask, rows, by_probes ? std::nullopt : norm, part_of(context, {0, 1}, 2));
-    if (norm && !by_probes) {
-      result.norm = sampled ? by_rows.norm_of_sample(cloud, p.residual)
-                            : by_rows.norm(cloud.norms, p.residual);
-    }
-    result.layer = std::move(by_rows.layer);
-  }
-  if (p.mask.hides_nothing()) {
-    const RunContext rest = rowwise ? part_of(context, {1, 2}, 2) : context;
-    result.layer = sampled ? attention::layer_on_rows(cloud, layer, std::move(rows), rest)
-                           : attention::layer(cloud, layer, rest);
-  }
-  return result;
-}
-
-PointSample sample_point(const PhasePoint& p, std::uint64_t replica, const RunContext& context) {
-  const TokenCloud cloud = tokens::make_cloud(p.cloud, p.seed, replica);
-  const CentredCloud inputs = CentredCloud::of_unit_vectors(cloud.directions);
-  const RunContext quiet{context.threads, context.stop, {}};
-  const bool sampled = p.rows > 0 && p.rows < cloud.size();
-  const Stream choice(p.seed, "rows", replica);
-  const auto chosen =
-      sampled ? sample_without_replacement(cloud.size(), p.rows, choice) : all_rows(cloud.size());
-  const PointLayer result = run_layer(p, cloud, chosen, replica, context);
-  const CentredCloud outputs = result.layer.directions();
-  const auto pairs = sampled ? observables::contraction_of_sample(inputs.subset(chosen), outputs,
-                                                                  cloud.size(), quiet)
-                             : observables::contraction(inputs, outputs, quiet);
-  const auto rows = means_of_rows(inputs, cloud.cluster_size, p.inverse_temperature,
-                                  result.layer.rows, result.layer.moments);
-  return {phase_values(pairs, rows, result.norm.mean), pairs.sampling_error,
-          result.norm.standard_error};
-}
 
 // Several clouds: side by side, one thread each; a single one gets all threads to itself.
 std::vector<PointSample> sample_points(const PhasePoint& p, Range replicas,
@@ -109,74 +27,6 @@ std::vector<PointSample> sample_points(const PhasePoint& p, Range replicas,
     samples[r] = sample_point(p, replicas.begin + r, one_thread);
   });
   return samples;
-}
-
-// The tokens of one replica at every ρ: one noise for all where the law allows it.
-class CloudFamily {
- public:
-  CloudFamily(const tokens::CloudParameters& parameters, std::uint64_t seed, std::uint64_t replica)
-      : parameters_(parameters), seed_(seed), replica_(replica) {
-    if (parameters.law == "equicorrelated") {
-      noise_ = std::make_unique<tokens::EquicorrelatedNoise>(parameters.n, parameters.d,
-                                                             parameters.common, seed, replica);
-      noise_->keep_gram();
-    }
-  }
-
-  [[nodiscard]] std::uint64_t replica() const { return replica_; }
-
-  [[nodiscard]] TokenCloud cloud(double rho) const {
-    if (noise_) return noise_->cloud(rho, parameters_.norm);
-    tokens::CloudParameters here = parameters_;
-    here.rho = rho;
-    return tokens::make_cloud(here, seed_, replica_);
-  }
-
-  [[nodiscard]] std::unique_ptr<GapSource> gaps(double rho, const TokenCloud& cloud) const {
-    if (noise_) return std::make_unique<tokens::EquicorrelatedGaps>(*noise_, rho);
-    return std::make_unique<CentredCloud>(CentredCloud::of_unit_vectors(cloud.directions));
-  }
-
- private:
-  tokens::CloudParameters parameters_;
-  std::uint64_t seed_;
-  std::uint64_t replica_;
-  std::unique_ptr<tokens::EquicorrelatedNoise> noise_;
-};
-
-// η of one cell of a map.
-double norm_of_cell(const attention::SweepCell& cell, const TokenCloud& cloud, double residual,
-                    const std::optional<attention::NormOptions>& norm, const RunContext& context) {
-  if (cell.norm) return cell.norm->at(cloud.norms, residual).total();
-  if (!norm) return kNoNorm.mean;
-  const double beta = cell.gamma * std::log(static_cast<double>(cloud.size()));
-  return attention::jacobian_norm(cloud, {beta, residual}, {}, *norm, context).mean;
-}
-
-// One cloud at one ρ and every γ.
-std::vector<PhaseValues> sample_row(const CloudFamily& family, double rho, const PhaseMap& map,
-                                    const RunContext& context) {
-  const TokenCloud cloud = family.cloud(rho);
-  const std::unique_ptr<GapSource> gaps = family.gaps(rho, cloud);
-  const auto norm = norm_of_replica(map.norm, map.seed, family.replica());
-  const bool by_probes = norm && norm->method == attention::NormMethod::hutchinson;
-  const std::vector<attention::SweepCell> cells = attention::sweep(
-      cloud, *gaps, map.gamma, {map.residual, by_probes ? std::nullopt : norm}, context);
-  std::vector<const CentredCloud*> outputs;
-  for (const auto& cell : cells) outputs.push_back(&cell.directions);
-  const RunContext one_thread{1, context.stop, {}};
-  const auto pairs = observables::contractions(*gaps, outputs, one_thread);
-
-  const double log_n = std::log(static_cast<double>(cloud.size()));
-  const std::vector<std::size_t> rows = all_rows(cloud.size());
-  std::vector<PhaseValues> values;
-  for (std::size_t g = 0; g < cells.size(); ++g) {
-    const double beta = cells[g].gamma * log_n;
-    values.push_back(phase_values(
-        pairs[g], means_of_rows(*gaps, cloud.cluster_size, beta, rows, cells[g].moments),
-        norm_of_cell(cells[g], cloud, map.residual, norm, one_thread)));
-  }
-  return values;
 }
 
 // The part of a map with one n and one d.
@@ -208,14 +58,14 @@ class Tile {
  private:
   void add_replicas(Range replicas, const RunContext& context) {
     const RunContext quiet{context.threads, context.stop, {}};
-    std::vector<std::unique_ptr<CloudFamily>> families(replicas.size());
-    parallel_for(families.size(), quiet, [&](std::size_t r) {
-      families[r] = std::make_unique<CloudFamily>(cloud_, map_.seed, replicas.begin + r);
+    std::vector<std::unique_ptr<MapReplica>> clouds(replicas.size());
+    parallel_for(clouds.size(), quiet, [&](std::size_t r) {
+      clouds[r] = std::make_unique<MapReplica>(map_, cloud_, replicas.begin + r);
     });
     const std::size_t rhos = map_.rho.size();
-    std::vector<std::vector<PhaseValues>> values(families.size() * rhos);
+    std::vector<std::vector<PhaseValues>> values(clouds.size() * rhos);
     parallel_for(values.size(), context, [&](std::size_t item) {
-      values[item] = sample_row(*families[item / rhos], map_.rho[item % rhos], map_, quiet);
+      values[item] = clouds[item / rhos]->row(map_.rho[item % rhos], quiet);
     });
     for (std::size_t item = 0; item < values.size(); ++item) {
       for (std::size_t g = 0; g < map_.gamma.size(); ++g) {
@@ -258,8 +108,7 @@ std::vector<double> as_doubles(const std::vector<std::size_t>& values) {
 
 }  // namespace
 
-Frame phase_point(const PhasePoint& parameters, const RunContext& context) {
-  PhasePoint p = parameters;
+PhasePoint resolved(PhasePoint p) {
   p.cloud = tokens::resolved(p.cloud);
   check(p.replication);
   check_residual(p.residual);
@@ -278,8 +127,12 @@ Frame phase_point(const PhasePoint& parameters, const RunContext& context) {
     throw Error(Code::bad_value,
                 fmt::format("rows: {} is neither 0 (all) nor within 3..n = {}", p.rows, p.cloud.n));
   }
+  return p;
+}
 
-  const bool sampled = p.rows > 0 && p.rows < p.cloud.n;
+Frame phase_point(const PhasePoint& parameters, const RunContext& context) {
+  const PhasePoint p = resolved(parameters);
+  const bool sampled = samples_rows(p);
   const bool exact = tokens::is_deterministic(p.cloud) && !sampled;
   PhaseMeans means;
   RunningMoments row_errors;

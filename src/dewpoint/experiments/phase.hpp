@@ -31,10 +31,15 @@ struct PhasePoint {
   std::uint64_t seed = 1;
 };
 
+/// Checks and completes the parameters as phase_point would, without running it. Throws
+/// Error{bad_value} naming the field.
+[[nodiscard]] PhasePoint resolved(PhasePoint parameters);
+
 /// A 0-d Frame "phase_point" with the observables of phase_cell.hpp. With sampled rows also
 /// "row_sampling_error": the part of λ's error per cloud that is due to the sampling of rows. Where
 /// the Jacobian norm was sampled, "norm_sampling_error": the same for η, probes included. Seed and
-/// replica of the probes are those of the clouds.
+/// replica of the probes are those of the clouds. Sampled rows of very many tokens do without the
+/// cloud in memory: streamed_rows.hpp.
 [[nodiscard]] Frame phase_point(const PhasePoint& parameters, const RunContext& context = {});
 
 struct PhaseMap {

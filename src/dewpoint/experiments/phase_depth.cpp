@@ -21,21 +21,11 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-// Variables over (gamma, layer), in storage order; the last two are left out where not asked for.
-constexpr std::array<const char*, 11> kNames = {
-    "log10_gap",        "smallest_cosine",     "mean_cosine",    "largest_cosine",
-    "effective_rank",   "inverse_temperature", "contraction",    "log10_contraction",
-    "unresolved_pairs", "jacobian_norm",       "end_to_end_norm"};
+// Places in kDepthObservables.
 constexpr std::size_t kNorm = 9;
 constexpr std::size_t kEndToEnd = 10;
 
-using Values = std::array<double, kNames.size()>;
-
-// What one cloud shows at one γ.
-struct DepthSample {
-  std::vector<Values> layers;                        // 0 .. L
-  std::vector<std::vector<double>> singular_values;  // per layer, decreasing
-};
+using Values = std::array<double, kDepthObservables.size()>;
 
 double log10_of(double natural) { return natural / std::log(10.0); }
 
@@ -148,7 +138,8 @@ class DepthMeans {
 
   void add(const DepthSample& sample) {
     for (std::size_t l = 0; l < values_.size(); ++l) {
-      for (std::size_t k = 0; k < kNames.size(); ++k) values_[l][k].add(sample.layers[l][k]);
+      for (std::size_t k = 0; k < kDepthObservables.size(); ++k)
+        values_[l][k].add(sample.layers[l][k]);
       for (std::size_t k = 0; k < singular_values_[l].size(); ++k) {
         singular_values_[l][k].add(sample.singular_values[l][k]);
       }
@@ -177,7 +168,7 @@ class DepthMeans {
     return estimate;
   }
 
-  std::vector<std::array<RunningMoments, kNames.size()>> values_;
+  std::vector<std::array<RunningMoments, kDepthObservables.size()>> values_;
   std::vector<std::vector<RunningMoments>> singular_values_;
 };
 
@@ -191,9 +182,8 @@ std::vector<std::vector<DepthSample>> run_clouds(const PhaseDepth& p, Range repl
   const RunContext outer{replicas.size() == 1 ? 1 : context.threads, context.stop, part.progress};
   parallel_for(replicas.size() * p.gamma.size(), outer, [&](std::size_t item) {
     const std::size_t replica = replicas.begin + item / p.gamma.size();
-    const TokenCloud cloud = tokens::make_cloud(p.cloud, p.seed, replica);
     const std::size_t g = item % p.gamma.size();
-    samples[item / p.gamma.size()][g] = Descent(p, cloud, p.gamma[g], replica, inner).run();
+    samples[item / p.gamma.size()][g] = sample_depth(p, p.gamma[g], replica, inner);
   });
   return samples;
 }
@@ -204,20 +194,14 @@ std::vector<double> counted(std::size_t first, std::size_t last) {
   return numbers;
 }
 
-bool is_asked_for(const PhaseDepth& p, std::size_t variable) {
-  if (variable == kNorm) return p.norm.has_value();
-  if (variable == kEndToEnd) return p.end_to_end.has_value();
-  return true;
-}
-
 Frame frame_of(const PhaseDepth& p, const std::vector<DepthMeans>& means, bool exact) {
   const std::size_t ranks = p.end_to_end ? p.end_to_end->singular_values : 0;
   Frame frame("phase_depth");
   frame.add_dimension("gamma", p.gamma);
   frame.add_dimension("layer", counted(0, p.layers));
-  for (std::size_t k = 0; k < kNames.size(); ++k) {
+  for (std::size_t k = 0; k < kDepthObservables.size(); ++k) {
     if (!is_asked_for(p, k)) continue;
-    auto& cells = frame.add_variable(kNames[k], {"gamma", "layer"}).cells;
+    auto& cells = frame.add_variable(kDepthObservables[k], {"gamma", "layer"}).cells;
     for (std::size_t c = 0; c < cells.size(); ++c) {
       // Probes are random even where the tokens are not.
       const bool sure = exact && k != kEndToEnd && k != kNorm;
@@ -235,6 +219,18 @@ Frame frame_of(const PhaseDepth& p, const std::vector<DepthMeans>& means, bool e
 }
 
 }  // namespace
+
+bool is_asked_for(const PhaseDepth& p, std::size_t variable) {
+  if (variable == kNorm) return p.norm.has_value();
+  if (variable == kEndToEnd) return p.end_to_end.has_value();
+  return true;
+}
+
+DepthSample sample_depth(const PhaseDepth& p, double gamma, std::uint64_t replica,
+                         const RunContext& context) {
+  const TokenCloud cloud = tokens::make_cloud(p.cloud, p.seed, replica);
+  return Descent(p, cloud, gamma, replica, context).run();
+}
 
 PhaseDepth resolved(PhaseDepth p) {
   p.cloud = tokens::resolved(p.cloud);

@@ -11,6 +11,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -47,6 +48,25 @@ struct PhaseDepth {
 /// Checks and completes the parameters as phase_depth would. Throws Error{bad_value} naming the
 /// field: layers < 1, α < 0, γ < 0, a norm by Hutchinson with one probe, ...
 [[nodiscard]] PhaseDepth resolved(PhaseDepth parameters);
+
+/// Names of what is known of every layer, in storage order; the last two may not be asked for.
+inline constexpr std::array<const char*, 11> kDepthObservables = {
+    "log10_gap",        "smallest_cosine",     "mean_cosine",    "largest_cosine",
+    "effective_rank",   "inverse_temperature", "contraction",    "log10_contraction",
+    "unresolved_pairs", "jacobian_norm",       "end_to_end_norm"};
+
+/// Whether an observable was asked for.
+[[nodiscard]] bool is_asked_for(const PhaseDepth& parameters, std::size_t observable);
+
+/// What one cloud shows at one γ; NaN for what is unknown or was not asked for.
+struct DepthSample {
+  std::vector<std::array<double, kDepthObservables.size()>> layers;  // 0 .. L
+  std::vector<std::vector<double>> singular_values;                  // per layer, decreasing
+};
+
+/// Replica `replica` at one γ; the list of γ is not used. `parameters` must be resolved.
+[[nodiscard]] DepthSample sample_depth(const PhaseDepth& parameters, double gamma,
+                                       std::uint64_t replica, const RunContext& context);
 
 /// A Frame "phase_depth" over (gamma, layer), layer = 0, 1, ..., L.
 ///

@@ -98,6 +98,13 @@ double place_on(AxisScale scale, double value) {
   return is_shown ? place : std::numeric_limits<double>::quiet_NaN();
 }
 
+std::vector<double> places_on(AxisScale scale, const std::vector<double>& values) {
+  std::vector<double> places(values.size());
+  std::transform(values.begin(), values.end(), places.begin(),
+                 [&](double value) { return place_on(scale, value); });
+  return places;
+}
+
 Range shown_range(const Axis& axis, const std::vector<double>& places) {
   if (axis.range) {
     const Range range{place_on(axis.scale, axis.range->low),

@@ -42,6 +42,7 @@ struct Tic {
 
 /// Where a value lies on the axis; NaN when it has no place.
 [[nodiscard]] double place_on(AxisScale scale, double value);
+[[nodiscard]] std::vector<double> places_on(AxisScale scale, const std::vector<double>& values);
 
 /// The range of places to show: Axis::range, or all finite `places` with 4 % of room on either side
 /// (around a single place, as much as its distance from 0 and at least 1; where the axis shows

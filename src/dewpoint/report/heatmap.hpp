@@ -2,8 +2,10 @@
 //
 // Every cell is a rectangle at its coordinates, with edges half-way to its neighbours, so that
 // grids need not be uniform and nothing is interpolated. Curves are white on a dark halo, readable
-// on all of viridis, and clipped to their panel. Cells without a value are light grey. Texts may
-// hold any Unicode that the fonts of the machine have; they are drawn as they are, without markup.
+// on all of viridis (black on a light one where the map itself is white in its middle), and clipped
+// to their panel. Cells without a value are grey. Axes and colours may be logarithmic: edges are
+// then geometric means. Texts may hold any Unicode that the fonts of the machine have; they are
+// drawn as they are, without markup.
 //
 //     +--------------------------------------------+
 //     | title                                      |
@@ -25,6 +27,9 @@
 #include <string>
 #include <vector>
 
+#include "dewpoint/report/axis.hpp"
+#include "dewpoint/report/colour.hpp"
+
 namespace dewpoint::report {
 
 enum class CurveStyle { solid, dashed };
@@ -42,19 +47,29 @@ struct HeatmapPanel {
   std::vector<double> y;      // centres of the rows, increasing
   std::vector<double> z;      // z[i * y.size() + j] is the value at x[i], y[j]; NaN is unknown
   std::vector<Curve> curves;  // drawn in this order, the last on top
+  std::vector<bool> borrowed = {};  // empty, or as z: nothing was measured in this cell, which
+                                    // shows the value of another
 };
 
 struct HeatmapFigure {
-  std::string title;                 // above everything; empty takes no room
-  std::string x_label;               // below each column of panels
-  std::string y_label;               // left of each row of panels
-  std::string z_label;               // beside the colour bar
-  double z_low = 0.0;                // value of the darkest colour; lower ones share it
-  double z_high = 1.0;               // value of the brightest colour, above z_low
-  std::vector<HeatmapPanel> panels;  // at least one; left to right, then down
-  std::size_t columns = 4;           // panels side by side before a new row begins
-  std::string caption;               // small, below: parameters, replicas, seed, version
+  std::string title;                      // above everything; empty takes no room
+  std::string x_label;                    // below each column of panels
+  std::string y_label;                    // left of each row of panels
+  std::string z_label;                    // beside the colour bar
+  double z_low = 0.0;                     // value of the darkest colour; lower ones share it
+  double z_high = 1.0;                    // value of the brightest colour, above z_low
+  std::vector<HeatmapPanel> panels;       // at least one; left to right, then down
+  std::size_t columns = 4;                // panels side by side before a new row begins
+  std::string caption;                    // small, below: parameters, replicas, seed, version
+  AxisScale x_scale = AxisScale::linear;  // of x and of the curves
+  AxisScale y_scale = AxisScale::linear;
+  AxisScale z_scale = AxisScale::linear;  // of the colours
+  ColourMap colours = ColourMap::viridis;
 };
+
+/// The colour of a value. NaN is unknown, as is what has no logarithm; infinities have the colours
+/// of the ends.
+[[nodiscard]] Colour colour_of(const HeatmapFigure& figure, double z);
 
 /// Edges of cells around increasing centres: half-way between neighbours, and as far outside the
 /// first and the last as their inner edges are inside. A single centre c has the edges c ± 1/2.

@@ -6,15 +6,14 @@
 #include <cmath>
 
 #include "dewpoint/core/error.hpp"
-#include "dewpoint/report/gnuplot.hpp"
 #include "dewpoint/report/page.hpp"
+#include "dewpoint/report/sheet.hpp"
 
 namespace dewpoint::report {
 namespace {
 
 constexpr double kRight = 20;        // half a number of the x axis
 constexpr double kMarkerRoom = 16;   // labels of markers
-constexpr double kBareRoom = 10;     // above a panel without a title
 constexpr double kTicLength = 8;     // from a number to its axis
 constexpr double kLabelHeight = 16;  // of a rotated y label, room included
 constexpr const char* kMarkerGrey = "#8c8c8c";
@@ -304,17 +303,6 @@ void add_page(Script& script, const Drawing& drawing) {
 
 // ---------------------------------------------------------------------------------- the panels
 
-void set_tics(Script& script, const char* axis, const std::vector<Tic>& tics, bool numbered) {
-  std::string list;
-  for (const auto& tic : tics) {
-    const std::string label = numbered ? quoted_text(tic.label) : "''";
-    list += fmt::format("{}{} {} {}", list.empty() ? "" : ", ", label, tic.place,
-                        tic.label.empty() ? 1 : 0);
-  }
-  script.line("set {}tics ({}) nomirror out scale 0.4,0.25 font '{},{}' textcolor rgb '{}'", axis,
-              list, kFont, kSmallSize, kInk);
-}
-
 void set_markers(Script& script, const PlacedPanel& placed) {
   for (const auto& marker : placed.panel->markers) {
     if (!is_inside(placed, marker)) continue;
@@ -367,12 +355,18 @@ void add_drawing(Script& script, const Drawing& drawing) {
 
 }  // namespace
 
-void draw(const LineFigure& figure, const std::filesystem::path& stem) {
+Sheet sheet_of(const LineFigure& figure) {
   DEWPOINT_EXPECTS(!figure.panels.empty());
+  Sheet sheet;
   const Drawing drawing = placed(figure);
-  Script data;
-  add_data(data, drawing);
-  write_figure(stem, drawing.page, data, [&](Script& script) { add_drawing(script, drawing); });
+  sheet.page = drawing.page;
+  add_data(sheet.data, drawing);
+  sheet.add_drawing = [drawing](Script& script) { add_drawing(script, drawing); };
+  return sheet;
+}
+
+void draw(const LineFigure& figure, const std::filesystem::path& stem) {
+  write_sheet(sheet_of(figure), both_files(stem));
 }
 
 }  // namespace dewpoint::report

@@ -2,23 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/report/gnuplot.hpp"
-#include "dewpoint/store/pending_file.hpp"
 
 namespace dewpoint::report {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr double kTitleRoom = 34;    // figure title
+constexpr double kTitleLine = 20;    // each line of it after the first
 constexpr double kLegendRoom = 22;   // one line of the legend
 constexpr double kCaptionRoom = 14;  // one line of the caption
-constexpr int kPngScale = 2;
-
-// --------------------------------------------------------------------------------- the layout
 
 std::size_t characters(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
@@ -43,13 +37,25 @@ std::vector<std::string> wrapped(const std::string& text, double width, double s
   return lines;
 }
 
+// A sample and its label.
+double entry_width(const std::string& label) {
+  return kSampleWidth + 8 + text_width(label, kSmallSize);
+}
+
+// Of the longest entry, which stands on a line of its own if it must.
+double legend_width(const std::vector<std::string>& labels) {
+  double widest = 0.0;
+  for (const auto& label : labels) widest = std::max(widest, entry_width(label));
+  return widest;
+}
+
 // Places the entries in lines from `top` down and returns the bottom of the last line.
 double place_legend(Page& page, const std::vector<std::string>& labels, double top, double right) {
   if (labels.empty()) return top;
   double left = page.left;
   double bottom = top - kLegendRoom;
   for (const auto& label : labels) {
-    const double width = kSampleWidth + 8 + text_width(label, kSmallSize);
+    const double width = entry_width(label);
     if (left > page.left && left + width > right) {
       left = page.left;
       bottom -= kLegendRoom;
@@ -79,34 +85,6 @@ void move_up(Page& page, double distance) {
   page.caption_top += distance;
 }
 
-// ---------------------------------------------------------------------------------- the files
-
-// `points` is the size of a point of text: SVG takes the sizes for pixels, Cairo for 1/72 inch with
-// 96 pixels to the inch.
-std::string terminal(const std::string& name, const Page& page, int scale, double points) {
-  return fmt::format("{} size {},{} font '{},{}' fontscale {} linewidth {}", name,
-                     std::lround(page.width) * scale, std::lround(page.height) * scale, kFont,
-                     kSmallSize, scale * points, scale);
-}
-
-void add_file(Script& script, const std::string& terminal, const fs::path& output,
-              const std::function<void(Script&)>& add_drawing) {
-  script.line("set terminal {} noenhanced background '#ffffff'", terminal);
-  script.line("set output {}", quoted_path(output));
-  script.line("set multiplot");
-  add_drawing(script);
-  script.line("unset multiplot; unset output");
-}
-
-// Gnuplot does not notice a full disk; a file without its end does.
-void expect_ending(const fs::path& file, std::string_view ending, const fs::path& target) {
-  std::ifstream in(file, std::ios::binary);
-  const std::string bytes(std::istreambuf_iterator<char>(in), {});
-  const std::size_t last = bytes.find_last_not_of('\n');
-  const std::string_view content(bytes.data(), last == std::string::npos ? 0 : last + 1);
-  if (!content.ends_with(ending)) store::throw_unwritable(target, "gnuplot could not finish it");
-}
-
 }  // namespace
 
 // DejaVu Sans is the widest of the usual fonts.
@@ -126,14 +104,17 @@ double tic_step(double span) {
 Page lay_out(const PagePlan& plan) {
   DEWPOINT_EXPECTS(plan.panels > 0);
   Page page;
-  page.title = plan.title;
   page.left = plan.left;
   page.columns = std::clamp<std::size_t>(plan.columns, 1, plan.panels);
-  page.width = plan.left + static_cast<double>(page.columns) * (kPanelWidth + plan.gap) - plan.gap +
-               plan.right;
-  place_panels(page, plan, -kMargin / 2 - (plan.title.empty() ? 0.0 : kTitleRoom));
-
+  const double panels =
+      static_cast<double>(page.columns) * (kPanelWidth + plan.gap) - plan.gap + plan.right;
+  page.width = plan.left + std::max(panels, legend_width(plan.legend) + kMargin);
   const double right = page.width - kMargin;
+  page.title = wrapped(plan.title, right - page.left, kTitleSize);
+  const double lines = static_cast<double>(page.title.size());
+  place_panels(page, plan,
+               -kMargin / 2 - (lines == 0 ? 0.0 : kTitleRoom + (lines - 1) * kTitleLine));
+
   const double below_panels = page.panels.back().bottom - kTicRoom - kLabelRoom - 4;
   page.caption_top = place_legend(page, plan.legend, below_panels, right) - 4;
   page.caption = wrapped(plan.caption, right - page.left, kCaptionSize);
@@ -156,11 +137,25 @@ void set_place(Script& script, const Page& page, const Box& box) {
   script.line("set tmargin at screen {}", (box.bottom + box.height) / page.height);
 }
 
+void set_tics(Script& script, const char* axis, const std::vector<Tic>& tics, bool numbered) {
+  std::string list;
+  for (const auto& tic : tics) {
+    const std::string label = numbered ? quoted_text(tic.label) : "''";
+    list += fmt::format("{}{} {} {}", list.empty() ? "" : ", ", label, tic.place,
+                        tic.label.empty() ? 1 : 0);
+  }
+  script.line("set {}tics ({}) nomirror out scale 0.4,0.25 font '{},{}' textcolor rgb '{}'", axis,
+              list, kFont, kSmallSize, kInk);
+}
+
 void begin_page(Script& script, const Page& page) {
   set_place(script, page, {0, 0, page.width, page.height});
   script.line("set xrange [0:{}]; set yrange [0:{}]", page.width, page.height);
   script.line("unset border; unset tics; unset key");
-  add_text(script, page.title, {page.left, page.height - kMargin - 10, "left", kTitleSize});
+  for (std::size_t i = 0; i < page.title.size(); ++i) {
+    const double y = page.height - kMargin - 10 - kTitleLine * static_cast<double>(i);
+    add_text(script, page.title[i], {page.left, y, "left", kTitleSize});
+  }
 }
 
 void end_page(Script& script, const Page& page) {
@@ -170,29 +165,6 @@ void end_page(Script& script, const Page& page) {
   }
   script.line("plot -1 notitle");
   script.line("unset label; unset arrow; unset object");
-}
-
-void write_figure(const fs::path& stem, const Page& page, const Script& data,
-                  const std::function<void(Script&)>& add_drawing) {
-  const fs::path svg_name = fs::path(stem) += ".svg";
-  const fs::path png_name = fs::path(stem) += ".png";
-  store::PendingFile svg(svg_name);
-  store::PendingFile png(png_name);
-
-  Script script;
-  script.line("set encoding utf8");
-  script.line("{}", data.text());
-  add_file(script, terminal("svg name 'dewpoint'", page, 1, 1.0), svg.path(), add_drawing);
-  add_file(script,
-           terminal(fmt::format("pngcairo pointscale {}", kPngScale), page, kPngScale, 72.0 / 96.0),
-           png.path(), add_drawing);
-
-  const std::string complaint = run_gnuplot(script.text());
-  if (!complaint.empty()) store::throw_unwritable(svg_name, complaint);
-  expect_ending(svg.path(), "</svg>", svg_name);
-  expect_ending(png.path(), "IEND\xAE\x42\x60\x82", png_name);
-  svg.commit();
-  png.commit();
 }
 
 }  // namespace dewpoint::report

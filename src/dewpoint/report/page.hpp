@@ -1,9 +1,9 @@
-// What all figures share: the page, the script that fills it, and the two files it becomes.
+// What all figures share: the page and the script that fills it.
 //
 // A page is laid out from the top down: title, rows of panels, legend, caption. Lengths are pixels
 // of the SVG; y points up, as in gnuplot. A figure asks for a page with a PagePlan, draws the texts
-// around its panels between begin_page() and end_page(), then each panel in its Box, and hands all
-// of it to write_figure().
+// around its panels between begin_page() and end_page(), then each panel in its Box. What becomes
+// of it is in sheet.hpp.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,13 +11,13 @@
 #include <fmt/format.h>
 
 #include <cstddef>
-#include <filesystem>
-#include <functional>
 #include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "dewpoint/report/axis.hpp"
 
 namespace dewpoint::report {
 
@@ -26,6 +26,7 @@ inline constexpr double kPanelHeight = 248;
 inline constexpr double kLeft = 58;       // y label and its numbers
 inline constexpr double kGap = 18;        // between columns
 inline constexpr double kPanelRoom = 26;  // panel title
+inline constexpr double kBareRoom = 10;   // above a panel without a title
 inline constexpr double kTicRoom = 22;    // numbers of the x axis
 inline constexpr double kLabelRoom = 24;  // x label
 inline constexpr double kMargin = 12;     // above, below, and right of the texts
@@ -54,7 +55,8 @@ struct LegendPlace {
 };
 
 struct PagePlan {
-  std::string title;                // above everything; empty takes no room
+  std::string title;                // above everything, on lines as wide as the page; empty takes
+                                    // no room
   std::string caption;              // small, below everything
   std::vector<std::string> legend;  // labels of its entries
   std::size_t panels = 1;
@@ -71,7 +73,7 @@ struct Page {
   std::size_t columns = 1;
   std::vector<Box> panels;
   std::vector<LegendPlace> legend;
-  std::string title;
+  std::vector<std::string> title;    // its lines
   std::vector<std::string> caption;  // its lines
   double caption_top = 0;
   double left = 0;  // of title, legend and caption
@@ -118,14 +120,12 @@ void add_text(Script& script, const std::string& content, const Text& style);
 /// The next plot fills this box.
 void set_place(Script& script, const Page& page, const Box& box);
 
+/// The tics of an axis ("x", "y" or "y2") at places, with their numbers or without.
+void set_tics(Script& script, const char* axis, const std::vector<Tic>& tics, bool numbered);
+
 /// Everything that is not inside a panel is drawn first, on a plot as large as the page, in pixels:
 /// the title now, whatever the figure adds, and last the caption.
 void begin_page(Script& script, const Page& page);
 void end_page(Script& script, const Page& page);
-
-/// Writes `<stem>.svg` and `<stem>.png` (twice the size in pixels, for print), each whole or not at
-/// all. `data` comes once, before both; `add_drawing` is called for each. Throws as draw() does.
-void write_figure(const std::filesystem::path& stem, const Page& page, const Script& data,
-                  const std::function<void(Script&)>& add_drawing);
 
 }  // namespace dewpoint::report

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "dewpoint/core/error.hpp"
 
@@ -96,12 +98,17 @@ Row row_of(const Frame& frame, const std::string& variable, const std::string& o
 }
 
 std::string samples_of(const Variable& variable) {
-  const auto [low, high] = std::minmax_element(
-      variable.cells.begin(), variable.cells.end(),
-      [](const Estimate& a, const Estimate& b) { return a.samples < b.samples; });
-  if (high->samples == 1) return "1 sample per cell";
-  if (low->samples == high->samples) return fmt::format("{} samples per cell", low->samples);
-  return fmt::format("{} to {} samples per cell", low->samples, high->samples);
+  std::uint64_t low = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t high = 0;
+  for (const Estimate& cell : variable.cells) {
+    if (cell.samples == 0) continue;
+    low = std::min(low, cell.samples);
+    high = std::max(high, cell.samples);
+  }
+  if (high == 0) return "no samples";
+  if (high == 1) return "1 sample per cell";
+  if (low == high) return fmt::format("{} samples per cell", low);
+  return fmt::format("{} to {} samples per cell", low, high);
 }
 
 std::string caption_of(const store::StudyRecord& study, const Names& shown,

@@ -56,7 +56,7 @@ struct Row {
 [[nodiscard]] Row row_of(const Frame& frame, const std::string& variable, const std::string& outer,
                          std::size_t position, const std::string& inner);
 
-/// "8 samples per cell", or "2 to 8 samples per cell".
+/// "8 samples per cell", or "2 to 8 samples per cell"; cells without any do not count.
 [[nodiscard]] std::string samples_of(const Variable& variable);
 
 /// Parameters that the figure does not show, the samples of `measured` (null: nothing was), seed

@@ -8,10 +8,10 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/nearest_word.hpp"
 
 namespace dewpoint::scores {
 namespace {
@@ -41,28 +41,10 @@ std::vector<std::string_view> split_mixture(std::string_view text) {
   return parts;
 }
 
-/// Letters to insert, delete or replace to come from one word to the other [Levenshtein 1966].
-std::size_t edits(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < to.size(); ++j) {
-      const std::size_t replaced = diagonal + (from[i] == to[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
-/// "did you mean 'sphere'? " for a word that is at most two edits away.
+/// "did you mean 'sphere'? " for a word that resembles an allowed one.
 std::string suggestion(std::string_view word, const std::vector<std::string>& allowed) {
-  const auto nearest = std::min_element(
-      allowed.begin(), allowed.end(),
-      [&](const auto& a, const auto& b) { return edits(word, a) < edits(word, b); });
-  const bool near = nearest != allowed.end() && nearest->size() > 2 && edits(word, *nearest) <= 2;
-  return near ? fmt::format("did you mean '{}'? ", *nearest) : "";
+  const auto meant = nearest_word(word, allowed);
+  return meant ? fmt::format("did you mean '{}'? ", *meant) : "";
 }
 
 const LawForm& find_form(std::string_view name, const std::vector<LawForm>& forms) {

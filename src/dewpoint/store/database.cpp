@@ -1,5 +1,9 @@
 #include "dewpoint/store/database.hpp"
 
+#include <fmt/format.h>
+
+#include <cctype>
+#include <cerrno>
 #include <cmath>
 #include <limits>
 #include <system_error>
@@ -9,18 +13,49 @@ namespace {
 
 constexpr int kPrimaryCode = 0xff;  // extended result codes keep the primary one in the low byte
 
-std::string reason_of(sqlite3* database, int code) {
-  const bool from_system = code == SQLITE_IOERR || code == SQLITE_CANTOPEN;
-  if (code == SQLITE_FULL) return "no room left on the disk";
-  const int error_number = sqlite3_system_errno(database);
-  if (from_system && error_number != 0) return std::generic_category().message(error_number);
-  return sqlite3_errmsg(database);
+bool says_full(int error_number) {
+  return error_number == ENOSPC || error_number == EFBIG || error_number == EDQUOT;
+}
+
+// SQLite reports the system's error for most calls but not for a COMMIT; the files remember it, and
+// for the shared memory of the log nobody does but errno.
+int system_error(sqlite3* database, int error_number) {
+  if (const int reported = sqlite3_system_errno(database)) return reported;
+  for (const int which : {SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER}) {
+    sqlite3_file* file = nullptr;
+    int remembered = 0;
+    const bool found = sqlite3_file_control(database, "main", which, &file) == SQLITE_OK &&
+                       file != nullptr && file->pMethods != nullptr;
+    if (found) file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &remembered);
+    if (remembered != 0) return remembered;
+  }
+  return error_number;
 }
 
 void check(sqlite3* database, int result) {
+  const int error_number = errno;
   const int code = result & kPrimaryCode;
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
-  throw DatabaseError(code, reason_of(database, code));
+  const std::string said = sqlite3_errmsg(database);
+  if (code != SQLITE_IOERR && code != SQLITE_CANTOPEN && code != SQLITE_FULL) {
+    throw DatabaseError(code, said);
+  }
+  const int reason = system_error(database, error_number);
+  if (code == SQLITE_FULL || (code == SQLITE_IOERR && says_full(reason))) {
+    throw DatabaseError(SQLITE_FULL, "no room left on the disk");
+  }
+  throw DatabaseError(code, reason != 0 ? std::generic_category().message(reason) : said);
+}
+
+// Everything but letters, digits and a few signs is escaped, so that no name ends the path.
+std::string uri_of(const std::filesystem::path& file) {
+  std::string uri = "file:";
+  for (const char c : std::filesystem::absolute(file).string()) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = std::isalnum(byte) != 0 || c == '/' || c == '.' || c == '-' || c == '_';
+    uri += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
+  }
+  return uri;
 }
 
 }  // namespace
@@ -48,9 +83,12 @@ void Statement::bind_at(int index, std::string_view value) {
 }
 
 void Statement::bind_at(int index, double value) {
-  const int result = std::isnan(value) ? sqlite3_bind_null(statement_.get(), index)
-                                       : sqlite3_bind_double(statement_.get(), index, value);
-  check(sqlite3_db_handle(statement_.get()), result);
+  if (std::isnan(value)) return bind_null(index);
+  check(sqlite3_db_handle(statement_.get()), sqlite3_bind_double(statement_.get(), index, value));
+}
+
+void Statement::bind_null(int index) {
+  check(sqlite3_db_handle(statement_.get()), sqlite3_bind_null(statement_.get(), index));
 }
 
 void Statement::bind_integer(int index, std::int64_t value) {
@@ -61,6 +99,10 @@ void Statement::expect_type(int column, int type) const {
   if (sqlite3_column_type(statement_.get(), column) == type) return;
   throw DatabaseError(SQLITE_CORRUPT, std::string("a value of the wrong type in column '") +
                                           sqlite3_column_name(statement_.get(), column) + "'");
+}
+
+bool Statement::is_null(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
 }
 
 std::string Statement::text(int column) const {
@@ -76,19 +118,25 @@ std::int64_t Statement::integer(int column) const {
 }
 
 double Statement::number(int column) const {
-  if (sqlite3_column_type(statement_.get(), column) == SQLITE_NULL) {
-    return std::numeric_limits<double>::quiet_NaN();
-  }
+  if (is_null(column)) return std::numeric_limits<double>::quiet_NaN();
   expect_type(column, SQLITE_FLOAT);
   return sqlite3_column_double(statement_.get(), column);
 }
 
-Database::Database(const std::filesystem::path& file, int flags) {
+// An absolute name, so that SQLite sees neither ":memory:" nor "file:...".
+Database::Database(const std::filesystem::path& file, int flags)
+    : Database(Name{std::filesystem::absolute(file).string()}, flags) {}
+
+Database Database::immutable(const std::filesystem::path& file) {
+  return {Name{uri_of(file) + "?immutable=1"}, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI};
+}
+
+Database::Database(const Name& name, int flags) {
   sqlite3* raw = nullptr;
-  // An absolute name, so that SQLite sees neither ":memory:" nor "file:...".
-  const int result = sqlite3_open_v2(std::filesystem::absolute(file).c_str(), &raw, flags, nullptr);
+  const int result = sqlite3_open_v2(name.text.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   database_.reset(raw);  // SQLite hands out a connection even when it fails
   check(raw, result);
+  sqlite3_busy_timeout(raw, static_cast<int>(kLockPatience.count()));
   sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
@@ -97,6 +145,10 @@ Database::Database(const std::filesystem::path& file, int flags) {
 
 void Database::execute(const char* sql) {
   check(database_.get(), sqlite3_exec(database_.get(), sql, nullptr, nullptr, nullptr));
+}
+
+void Database::roll_back() noexcept {
+  sqlite3_exec(database_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
 }  // namespace dewpoint::store

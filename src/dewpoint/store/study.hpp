@@ -1,15 +1,20 @@
 // One SQLite file is one study: what was asked, with which seed and version, and what came out.
 //
-// The tables (schema kStudySchema, all STRICT) are meant to be read by a person too:
+// A study is either a finished result, written at once by write_study(), or a sweep that grows
+// (sweep_file.hpp); read_study() reads both. The tables (schema kStudySchema, all STRICT) are meant
+// to be read by a person too:
 //
-//     meta        key, value                      experiment, seed, version, command, created
-//     parameter   position, name, value           what the experiment was given, as text
-//     frame       id, name                        one row per Frame of the record
-//     dimension   frame, position, name, extent
-//     coordinate  frame, dimension, position, value
-//     variable    frame, position, name
-//     axis        frame, variable, position, dimension, stride
-//     cell        frame, variable, position, mean, standard_error, samples
+//     meta         key, value                     kind, experiment, seed, version, command, created
+//     parameter    position, name, value          what the experiment was given, as text
+//
+// and, in a finished result,
+//
+//     frame        id, name                       one row per Frame of the record
+//     dimension    frame, position, name, extent
+//     coordinate   frame, dimension, position, value, label
+//     variable     frame, position, name
+//     axis         frame, variable, position, dimension, stride
+//     frame_value  frame, variable, position, mean, standard_error, samples
 //
 // and two views with the coordinates joined in: `point` (any variable: place = "n=512 rho=0.5") and
 // `plane` (variables over two dimensions: first, second). Try
@@ -17,7 +22,8 @@
 //     sqlite3 map.study "SELECT place, mean, standard_error FROM point LIMIT 10"
 //
 // NaN means unknown and is NULL in the file; every other double comes back bit for bit, zeros with
-// their sign and infinities included. A study is written whole or not at all (pending_file.hpp).
+// their sign and infinities included. A result is written whole or not at all (pending_file.hpp).
+// Files of schema 1, which had no sweeps and no labels, are read as they are.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -34,7 +40,7 @@
 namespace dewpoint::store {
 
 /// PRAGMA user_version of the files written here; newer ones are refused.
-inline constexpr int kStudySchema = 1;
+inline constexpr int kStudySchema = 2;
 /// PRAGMA application_id: the letters DEWP.
 inline constexpr std::int32_t kStudyApplication = 0x44455750;
 
@@ -52,14 +58,17 @@ struct StudyRecord {
 };
 
 /// Writes or replaces `file`. Throws Error{unwritable_file} when the folder, the permissions or the
-/// disk do not allow it, Error{bad_value} when two frames or two parameters share a name; the old
-/// file then stays as it was and nothing else is left in its folder.
+/// disk do not allow it or when it is a sweep that somebody runs, Error{bad_value} when two frames
+/// or two parameters share a name; the old file then stays as it was and nothing else is left in
+/// its folder.
 void write_study(const std::filesystem::path& file, const StudyRecord& record);
 
-/// Reads a whole study. Throws Error{unreadable_file} when the file is not there or may not be
-/// read, Error{malformed_file} when it is not a study, is damaged, or has a newer schema.
-/// SQLite's structure and the shape of every frame are checked; a flipped bit inside a number is
-/// not detected.
+/// Reads a whole study; a sweep, running or not, is one frame named as its experiment: over its
+/// axes and what its variables have within a cell, first the measured variables (0 samples where
+/// nothing is known yet), then the predicted ones (error and samples 0). Throws
+/// Error{unreadable_file} when the file is not there or may not be read, Error{malformed_file} when
+/// it is not a study, is damaged, or has a newer schema. The shape of every frame is checked, and
+/// SQLite's structure in files up to 20 MB; a flipped bit inside a number is not detected.
 [[nodiscard]] StudyRecord read_study(const std::filesystem::path& file);
 
 }  // namespace dewpoint::store

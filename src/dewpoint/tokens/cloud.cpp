@@ -9,8 +9,8 @@
 
 #include "dewpoint/checkpoint/npy.hpp"
 #include "dewpoint/core/error.hpp"
-#include "dewpoint/core/random.hpp"
 #include "dewpoint/tokens/equicorrelated.hpp"
+#include "dewpoint/tokens/token_block.hpp"
 
 namespace dewpoint::tokens {
 namespace {
@@ -89,44 +89,10 @@ Matrix<double> two_level(const CloudParameters& p) {
   return tokens;
 }
 
-// two_level with the basis vectors replaced by Gaussian ones, N(0, I/d).
-Matrix<double> clustered(const CloudParameters& p, std::uint64_t seed, std::uint64_t replica) {
-  const EquicorrelatedNoise centres(p.n / p.cluster_size, p.d, p.common, seed, replica);
-  const TokenCloud cluster =
-      centres.cloud(p.rho_inner > 0.0 ? p.rho / p.rho_inner : 0.0, Norm::gauss_per_d);
-  const Stream own(seed, "tokens/own/d=" + std::to_string(p.d), replica);
-  Matrix<double> tokens(p.n, p.d);
-  const double scale = std::sqrt((1.0 - p.rho_inner) / static_cast<double>(p.d));
-  for (std::size_t i = 0; i < p.n; ++i) {
-    const std::size_t c = i / p.cluster_size;
-    const auto row = tokens.row(i);
-    own.normals(i * p.d, row);
-    for (std::size_t k = 0; k < p.d; ++k) {
-      const double centre = cluster.norms[c] * cluster.directions(c, k);
-      row[k] = std::sqrt(p.rho_inner) * centre + scale * row[k];
-    }
-  }
-  return tokens;
-}
-
-Matrix<double> sphere(const CloudParameters& p, std::uint64_t seed, std::uint64_t replica) {
-  Matrix<double> tokens(p.n, p.d);
-  const Stream stream(seed, "tokens/sphere/d=" + std::to_string(p.d), replica);
-  stream.normals(0, {tokens.data(), tokens.size()});
-  for (std::size_t i = 0; i < p.n && p.law == "half-sphere"; ++i) {
-    tokens(i, 0) = std::abs(tokens(i, 0));
-  }
-  for (std::size_t k = 0; k < tokens.size(); ++k)
-    tokens.data()[k] /= std::sqrt(static_cast<double>(p.d));
-  return tokens;
-}
-
-// Raw tokens in units where Gaussian laws have mean square norm 1.
-Matrix<double> raw_tokens(const CloudParameters& p, std::uint64_t seed, std::uint64_t replica) {
+// Raw tokens of the laws that are not random.
+Matrix<double> exact_tokens(const CloudParameters& p) {
   if (p.law == "simplex") return simplex(p);
   if (p.law == "two-level") return two_level(p);
-  if (p.law == "clustered") return clustered(p, seed, replica);
-  if (p.law == "sphere" || p.law == "half-sphere") return sphere(p, seed, replica);
   DEWPOINT_EXPECTS(is_file(p.law));
   return checkpoint::read_npy_matrix(p.law);
 }
@@ -174,13 +140,13 @@ bool has_correlation(const CloudParameters& p) {
 }
 
 TokenCloud make_cloud(const CloudParameters& p, std::uint64_t seed, std::uint64_t replica) {
-  if (p.law == "equicorrelated") {
-    return EquicorrelatedNoise(p.n, p.d, p.common, seed, replica).cloud(p.rho, p.norm);
-  }
-  TokenCloud cloud = split_norms(raw_tokens(p, seed, replica));
-  if (p.norm == Norm::unit) set_unit_norms(cloud);
-  if (p.norm == Norm::gauss && !is_file(p.law)) {
-    for (double& r : cloud.norms) r *= std::sqrt(static_cast<double>(p.d));
+  TokenCloud cloud;
+  if (has_blocks(p)) {
+    cloud = make_block(p, seed, replica, {0, p.n});
+  } else {
+    cloud = split_norms(exact_tokens(p));
+    // A file has its own norms.
+    set_norms(cloud, is_file(p.law) && p.norm == Norm::gauss ? Norm::gauss_per_d : p.norm);
   }
   if (has_clusters(p)) cloud.cluster_size = p.cluster_size;
   return cloud;

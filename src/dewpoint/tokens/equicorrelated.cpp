@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "dewpoint/core/blas.hpp"
 #include "dewpoint/core/random.hpp"
@@ -33,20 +34,52 @@ std::vector<double> draw_common(std::size_t d, Common common, std::uint64_t seed
   return z;
 }
 
+// z_i of some tokens.
+Matrix<double> draw_noise(Range tokens, std::size_t d, std::uint64_t seed, std::uint64_t replica) {
+  Matrix<double> z(tokens.size(), d);
+  Stream(seed, stream_name("noise", d), replica).normals(tokens.begin * d, {z.data(), z.size()});
+  const double scale = 1.0 / std::sqrt(static_cast<double>(d));
+  for (std::size_t k = 0; k < z.size(); ++k) z.data()[k] *= scale;
+  return z;
+}
+
+// √ρ z_0 + √(1−ρ) z_i; `tokens` holds z_i and is used up.
+TokenCloud mixed(Matrix<double> tokens, std::span<const double> common, double rho, Norm norm) {
+  const double shared = std::sqrt(rho);
+  const double own = std::sqrt(1.0 - rho);
+  for (std::size_t i = 0; i < tokens.rows(); ++i) {
+    const auto x = tokens.row(i);
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] = shared * common[k] + own * x[k];
+  }
+  TokenCloud cloud = split_norms(std::move(tokens));
+  set_norms(cloud, norm);
+  return cloud;
+}
+
 }  // namespace
+
+void set_norms(TokenCloud& cloud, Norm norm) {
+  if (norm == Norm::unit) set_unit_norms(cloud);
+  if (norm == Norm::gauss) {
+    for (double& r : cloud.norms) r *= std::sqrt(static_cast<double>(cloud.dimension()));
+  }
+}
+
+TokenCloud equicorrelated_block(Range tokens, std::size_t d, const EquicorrelatedLaw& law,
+                                std::uint64_t seed, std::uint64_t replica) {
+  return mixed(draw_noise(tokens, d, seed, replica), draw_common(d, law.common, seed, replica),
+               law.rho, law.norm);
+}
 
 EquicorrelatedNoise::EquicorrelatedNoise(std::size_t n, std::size_t d, Common common,
                                          std::uint64_t seed, std::uint64_t replica)
-    : noise_(n, d),
+    : noise_(draw_noise({0, n}, d, seed, replica)),
       common_(draw_common(d, common, seed, replica)),
       common_square_(dot(common_, common_)),
       squares_(n),
       projections_(n),
       noise32_(n, d) {
-  Stream(seed, stream_name("noise", d), replica).normals(0, {noise_.data(), noise_.size()});
-  const double scale = 1.0 / std::sqrt(static_cast<double>(d));
   for (std::size_t k = 0; k < noise_.size(); ++k) {
-    noise_.data()[k] *= scale;
     noise32_.data()[k] = static_cast<float>(noise_.data()[k]);
   }
   for (std::size_t i = 0; i < n; ++i) {
@@ -62,20 +95,7 @@ void EquicorrelatedNoise::keep_gram() {
 }
 
 TokenCloud EquicorrelatedNoise::cloud(double rho, Norm norm) const {
-  const double shared = std::sqrt(rho);
-  const double own = std::sqrt(1.0 - rho);
-  Matrix<double> tokens(size(), dimension());
-  for (std::size_t i = 0; i < size(); ++i) {
-    const auto z = noise_.row(i);
-    const auto x = tokens.row(i);
-    for (std::size_t k = 0; k < x.size(); ++k) x[k] = shared * common_[k] + own * z[k];
-  }
-  TokenCloud cloud = split_norms(std::move(tokens));
-  if (norm == Norm::unit) set_unit_norms(cloud);
-  if (norm == Norm::gauss) {
-    for (double& r : cloud.norms) r *= std::sqrt(static_cast<double>(dimension()));
-  }
-  return cloud;
+  return mixed(noise_, common_, rho, norm);
 }
 
 void EquicorrelatedNoise::gram(Range rows, Range cols, MatrixView<float> out) const {

@@ -59,6 +59,21 @@ class EquicorrelatedNoise {
   Matrix<float> gram_;  // n x n when it is kept, else empty
 };
 
+/// What an equicorrelated cloud is besides its noise.
+struct EquicorrelatedLaw {
+  double rho = 0.5;
+  Norm norm = Norm::unit;
+  Common common = Common::random;
+};
+
+/// Tokens [begin, end) of EquicorrelatedNoise::cloud, bit for bit, without the others.
+[[nodiscard]] TokenCloud equicorrelated_block(Range tokens, std::size_t d,
+                                              const EquicorrelatedLaw& law, std::uint64_t seed,
+                                              std::uint64_t replica);
+
+/// Norms of Gaussian tokens with mean square 1 become what is asked for.
+void set_norms(TokenCloud& cloud, Norm norm);
+
 /// Largest n whose Gram matrix is kept (16 MiB).
 inline constexpr std::size_t kKeptGram = 2048;
 

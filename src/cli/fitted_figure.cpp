@@ -1,0 +1,115 @@
+#include "cli/fitted_figure.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "dewpoint/core/error.hpp"
+#include "dewpoint/core/estimate.hpp"
+#include "dewpoint/diagnosis/power_fit.hpp"
+#include "dewpoint/diagnosis/scaling_collapse.hpp"
+#include "dewpoint/report/study_curves.hpp"
+#include "dewpoint/report/study_figure.hpp"
+
+namespace dewpoint::cli {
+namespace {
+
+std::vector<Estimate> estimates_of(const report::StudyLine& line) {
+  std::vector<Estimate> cells;
+  for (std::size_t i = 0; i < line.mean.size(); ++i) {
+    cells.push_back({line.mean[i], line.error[i], 1});
+  }
+  return cells;
+}
+
+std::string name_of(const report::StudyLine& line) {
+  if (line.panel.empty()) return line.name.empty() ? "all" : line.name;
+  return line.name.empty() ? line.panel : line.panel + ", " + line.name;
+}
+
+// ----------------------------------------------------------------------------------- scaling
+
+report::ScalingFit drawn(const report::StudyLine& line, const diagnosis::PowerFit& fit) {
+  report::ScalingFit out;
+  out.panel = line.panel;
+  out.line = line.name;
+  out.slope = fit.slope.mean;
+  out.slope_error = fit.slope.standard_error;
+  out.intercept = fit.intercept.mean;
+  out.chi2_per_dof = fit.chi_square_per_degree;
+  out.x = {line.x.front(), line.x.back()};
+  return out;
+}
+
+FittedFigure scaling(const store::StudyRecord& study, const report::FigureRequest& request) {
+  report::FigureFits fits;
+  std::string text;
+  for (const report::StudyLine& line : report::lines_of(study, request)) {
+    if (line.x.size() < 3) continue;
+    const diagnosis::PowerFit fit = diagnosis::fit_power(line.x, estimates_of(line));
+    fits.scaling.push_back(drawn(line, fit));
+    text +=
+        fmt::format("{}: slope {} (95 %: {:.4g} to {:.4g}), chi2/dof {:.3g}\n", name_of(line),
+                    to_string(fit.slope), fit.slope_low, fit.slope_high, fit.chi_square_per_degree);
+  }
+  return {report::figure_of_study(study, request, fits), text};
+}
+
+// ---------------------------------------------------------------------------------- collapse
+
+std::vector<diagnosis::SizeCurve> curves_of(const std::vector<report::StudyLine>& lines,
+                                            bool logarithmic) {
+  std::vector<diagnosis::SizeCurve> curves;
+  for (const report::StudyLine& line : lines) {
+    curves.push_back({logarithmic ? std::log(line.value) : line.value, line.x, estimates_of(line)});
+  }
+  return curves;
+}
+
+report::CollapseFit drawn(const diagnosis::Collapse& fit, bool logarithmic) {
+  report::CollapseFit out;
+  out.critical = fit.critical.value;
+  out.exponent = fit.width_exponent.value;
+  out.amplitude = fit.height_exponent.value;
+  out.amplitude.mean = -out.amplitude.mean;  // drawn is y L^amplitude, fitted y = L^b f
+  out.quality = fit.quality.mean;
+  out.size_variable = logarithmic ? "log n" : "n";
+  return out;
+}
+
+std::string text_of(const diagnosis::Collapse& fit) {
+  return fmt::format(
+      "critical {}\nexponent {}\namplitude {}\nquality {:.3g} over {} of {} points\n{}",
+      to_string(fit.critical.value), to_string(fit.width_exponent.value),
+      to_string(fit.height_exponent.value), fit.quality.mean, fit.quality.compared,
+      fit.quality.points, fit.doubt.empty() ? "" : "doubt: " + fit.doubt + "\n");
+}
+
+FittedFigure collapse(const store::StudyRecord& study, const report::FigureRequest& request,
+                      const CollapseChoice& choice) {
+  if (choice.size != "n" && choice.size != "log-n") {
+    throw Error(Code::bad_value, fmt::format("size: '{}' is neither n nor log-n", choice.size));
+  }
+  const bool logarithmic = choice.size == "log-n";
+  diagnosis::CollapseOptions options;
+  options.critical = choice.critical;
+  options.width_exponent = choice.exponent;
+  options.height_exponent = choice.amplitude;
+  const diagnosis::Collapse fit =
+      diagnosis::fit_collapse(curves_of(report::lines_of(study, request), logarithmic), options);
+  report::FigureFits fits;
+  fits.collapse = drawn(fit, logarithmic);
+  return {report::figure_of_study(study, request, fits), text_of(fit)};
+}
+
+}  // namespace
+
+FittedFigure fitted_figure(const store::StudyRecord& study, const report::FigureRequest& request,
+                           const CollapseChoice& choice) {
+  const std::string kind = report::chosen_kind(study, request);
+  if (kind == "scaling") return scaling(study, request);
+  if (kind == "collapse") return collapse(study, request, choice);
+  return {report::figure_of_study(study, request), {}};
+}
+
+}  // namespace dewpoint::cli

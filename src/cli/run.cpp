@@ -1,0 +1,262 @@
+// dewpoint run: a study from a file, on the threads of this machine or on the ranks of an MPI job;
+// what is there already is not computed again.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "cli/study_outputs.hpp"
+#include "cli/study_record.hpp"
+#include "dewpoint/core/build_info.hpp"
+#include "dewpoint/core/error.hpp"
+#include "dewpoint/core/kernels.hpp"
+#include "dewpoint/store/sweep_file.hpp"
+#include "dewpoint/studies/local_workers.hpp"
+#include "dewpoint/studies/mpi_workers.hpp"
+#include "dewpoint/studies/runner.hpp"
+#include "dewpoint/studies/study_text.hpp"
+#include "dewpoint/studies/template_text.hpp"
+
+namespace dewpoint::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct RunCommand {
+  std::string file;
+  std::vector<std::string> overrides;  // key=value
+  std::string output;                  // empty: what the study says
+  std::optional<std::uint64_t> seed;   // none: what the study says
+  int threads = 0;
+  bool dry_run = false;
+  std::string template_of;  // experiment whose study file is to be printed
+  bool json = false;
+};
+
+studies::StudyText study_of(const RunCommand& o) {
+  studies::StudyText study = studies::read_study_text(o.file, o.overrides);
+  if (!o.output.empty()) study.study = o.output;
+  if (o.seed) study.seed = *o.seed;
+  require_writable(study.study);
+  return study;
+}
+
+store::SweepHead head_of(const studies::StudyText& study, const std::string& command) {
+  store::SweepHead head;
+  head.experiment = study.experiment;
+  head.title = study.title;
+  for (const auto& [name, value] : study.fixed) {
+    head.parameters.emplace_back(name, studies::value_text(value));
+  }
+  head.seed = study.seed;
+  head.version = full_version();
+  head.command = command;
+  head.text = studies::effective_text(study);
+  return head;
+}
+
+store::SweepSession session_of(const studies::Workers& workers, const std::string& command) {
+  return {utc_now(),       full_version(),    processor_name(), simd_target(),
+          workers.ranks(), workers.threads(), command};
+}
+
+// ------------------------------------------------------------------------------------- dry run
+
+std::string cost_text(const studies::CostEstimate& cost, int threads) {
+  const std::string more = cost.at_least ? "at least " : "about ";
+  return fmt::format(
+      "{} cells, {} of them to compute, {} replica(s)\n"
+      "{}{} of work, {} on {} thread(s); {} to {} by the {} point(s) that were timed\n",
+      cost.cells, cost.missing, cost.replicas, more, duration_text(cost.seconds),
+      duration_text(cost.seconds / threads), threads, duration_text(cost.low),
+      duration_text(cost.high), cost.measured);
+}
+
+int estimate(const RunCommand& o) {
+  const studies::StudyText study = study_of(o);
+  const studies::Experiment& experiment = studies::experiment_named(study.experiment);
+  const studies::CostEstimate cost = studies::estimate_cost(
+      study, experiment, store::read_cells_if_present(study.study), 2.0, stop_on_signals());
+  const int threads =
+      o.threads > 0 ? o.threads : static_cast<int>(std::thread::hardware_concurrency());
+  if (!o.json) {
+    fmt::print("{}{}Nothing was computed. To run it: dewpoint run {}\n",
+               studies::effective_text(study) + "\n", cost_text(cost, threads), o.file);
+    return 0;
+  }
+  const Json out = {{"study", study.study},
+                    {"experiment", study.experiment},
+                    {"cells", cost.cells},
+                    {"missing", cost.missing},
+                    {"replicas", cost.replicas},
+                    {"timed_points", cost.measured},
+                    {"work_seconds", cost.seconds},
+                    {"work_seconds_low", cost.low},
+                    {"work_seconds_high", cost.high},
+                    {"at_least", cost.at_least},
+                    {"threads", threads},
+                    {"effective", studies::effective_text(study)}};
+  fmt::print("{}\n", out.dump());
+  return 0;
+}
+
+// ----------------------------------------------------------------------------------------- run
+
+std::string outcome_name(const studies::RunOutcome& outcome) {
+  return outcome.stopped ? "stopped" : "finished";
+}
+
+// Runs, and leaves in the file how it ended, whatever happens.
+studies::RunOutcome run_recorded(const studies::StudyText& study,
+                                 const studies::Experiment& experiment, studies::Workers& workers,
+                                 const std::string& command) {
+  studies::Plan plan = grid_plan(study, experiment);
+  store::SweepFile file(study.study, head_of(study, command));
+  file.begin_session(session_of(workers, command));
+  ProgressLine line(study.experiment);
+  const Progress show = line.callback();
+  studies::RunOptions options;
+  options.stop = stop_on_signals();
+  options.progress = [&show](const studies::RunProgress& now) {
+    show(now.work_done, now.work_done + now.work_left);
+  };
+  try {
+    const studies::RunOutcome outcome =
+        run_study(study, experiment, std::move(plan), file, workers, options);
+    file.end_session(utc_now(), outcome_name(outcome));
+    file.close();
+    return outcome;
+  } catch (const Error& error) {
+    file.end_session(utc_now(), fmt::format("failed: {}", error.what()));
+    throw;
+  }
+}
+
+void print_outcome(const studies::StudyText& study, const studies::RunOutcome& outcome,
+                   const Files& files) {
+  fmt::print("{} cells: {} finished, {} computed now, {} found ({} replica(s), {} of work)\n",
+             outcome.planned, outcome.finished, outcome.computed, outcome.reused, outcome.replicas,
+             duration_text(outcome.seconds));
+  fmt::print("study   {}\n", study.study);
+  for (const std::string& file : files.exports) fmt::print("export  {}\n", file);
+  for (const std::string& file : files.figures) fmt::print("figure  {}\n", file);
+}
+
+Json outcome_json(const studies::StudyText& study, const studies::RunOutcome& outcome,
+                  const Files& files) {
+  return {{"study", study.study},         {"experiment", study.experiment},
+          {"version", version()},         {"seed", study.seed},
+          {"planned", outcome.planned},   {"finished", outcome.finished},
+          {"computed", outcome.computed}, {"reused", outcome.reused},
+          {"replicas", outcome.replicas}, {"work_seconds", outcome.seconds},
+          {"stopped", outcome.stopped},   {"exports", files.exports},
+          {"figures", files.figures}};
+}
+
+int interrupted(const studies::StudyText& study, const studies::RunOutcome& outcome,
+                const std::string& command) {
+  fmt::print(stderr,
+             "dewpoint: interrupted; {} of {} cells are finished and kept in {}\n"
+             "dewpoint: the same command continues: {}\n",
+             outcome.finished, outcome.planned, study.study, command);
+  return 128 + received_signal();
+}
+
+int compute(const RunCommand& o, const studies::StudyText& study, studies::Workers& workers,
+            const std::string& command) {
+  const studies::Experiment& experiment = studies::experiment_named(study.experiment);
+  const studies::RunOutcome outcome = run_recorded(study, experiment, workers, command);
+  const Files files = outcome.stopped ? Files{} : write_outputs(study);
+  if (o.json) {
+    fmt::print("{}\n", outcome_json(study, outcome, files).dump());
+  } else if (!outcome.stopped) {
+    print_outcome(study, outcome, files);
+  }
+  return outcome.stopped ? interrupted(study, outcome, command) : 0;
+}
+
+int run_here(const RunCommand& o, const std::string& command) {
+  const studies::StudyText study = study_of(o);
+  const studies::Experiment& experiment = studies::experiment_named(study.experiment);
+  const auto workers = studies::local_workers(experiment, study.seed, o.threads);
+  return compute(o, study, *workers, command);
+}
+
+// ----------------------------------------------------------------------------------------- MPI
+
+// Ranks other than 0 know the study by what rank 0 tells them: an empty text means that there is
+// none, because the file was refused.
+int serve(studies::MpiJob& job, const RunCommand& o) {
+  const std::string text = job.share({});
+  if (text.empty()) return 0;
+  const studies::StudyText study = studies::parse_study_text(text, o.file);
+  job.serve(studies::experiment_named(study.experiment), study.seed, o.threads, stop_on_signals());
+  return 0;
+}
+
+int lead(studies::MpiJob& job, const RunCommand& o, const std::string& command) {
+  studies::StudyText study;
+  try {
+    study = study_of(o);
+  } catch (...) {
+    (void)job.share({});
+    throw;
+  }
+  (void)job.share(studies::effective_text(study));
+  const auto workers =
+      job.workers(studies::experiment_named(study.experiment), study.seed, o.threads);
+  return compute(o, study, *workers, command);
+}
+
+int run_on_ranks(const RunCommand& o, const std::string& command) {
+  studies::MpiJob job;
+  return job.rank() == 0 ? lead(job, o, command) : serve(job, o);
+}
+
+int run_command(const RunCommand& o, const std::string& command) {
+  if (!o.template_of.empty()) {
+    fmt::print("{}", studies::template_text(studies::experiment_named(o.template_of)));
+    return 0;
+  }
+  if (o.file.empty()) {
+    throw Error(Code::bad_value,
+                "study: no file was named; dewpoint run --template phase writes one");
+  }
+  if (o.dry_run) return estimate(o);
+  return studies::under_mpi() ? run_on_ranks(o, command) : run_here(o, command);
+}
+
+}  // namespace
+
+void add_run(Program& program) {
+  CLI::App* verb = program.app.add_subcommand(
+      "run", "A study from a TOML file; what it has already is kept, so that run again continues");
+  const auto o = std::make_shared<RunCommand>();
+  verb->add_option("study", o->file, "Study file (TOML)");
+  verb->add_option("--template", o->template_of,
+                   "Print a study file of this experiment, with every parameter, to begin with");
+  verb->add_option("-S,--set", o->overrides, "key=value over the file: replicas=4, grid.n=[64,128]")
+      ->allow_extra_args(false);
+  verb->add_option("-o,--output", o->output, "File of the results, instead of outputs.study");
+  verb->add_option("--seed", o->seed, "Seed, instead of the file's");
+  verb->add_option("--threads", o->threads,
+                   "Threads (of every rank), 0 for all (under MPI: one); never changes a result")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+  verb->add_flag("--dry-run", o->dry_run,
+                 "Only say what would be computed and, from a few points, how long it would take");
+  verb->add_flag("--json", o->json, "One JSON object on standard output");
+  add_example(*verb, "dewpoint run --template phase > phase.toml && dewpoint run phase.toml");
+  verb->callback([&program, o] {
+    program.action = [&program, o] { return run_command(*o, program.command_line); };
+  });
+}
+
+}  // namespace dewpoint::cli

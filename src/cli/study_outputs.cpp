@@ -1,0 +1,58 @@
+#include "cli/study_outputs.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/fitted_figure.hpp"
+#include "dewpoint/core/error.hpp"
+#include "dewpoint/exports/export.hpp"
+#include "dewpoint/report/figure_file.hpp"
+#include "dewpoint/store/study.hpp"
+
+namespace dewpoint::cli {
+namespace {
+
+report::FigureRequest request_of(const studies::FigureOutput& output, const std::string& title) {
+  report::FigureRequest request;
+  request.kind = output.kind;
+  request.observable = output.observable;
+  request.x = output.x;
+  request.y = output.y;
+  for (const std::string& place : output.at) request.at.push_back(report::parse_at(place));
+  request.log_x = output.log_x;
+  request.log_y = output.log_y;
+  request.title = title;
+  return request;
+}
+
+std::vector<std::string> draw_figures(const studies::StudyText& study,
+                                      const store::StudyRecord& record) {
+  std::vector<std::string> files;
+  for (const studies::FigureOutput& output : study.figures) {
+    const FittedFigure drawn = fitted_figure(record, request_of(output, study.title));
+    report::write_figure(drawn.figure, output.file);
+    files.push_back(output.file);
+  }
+  return files;
+}
+
+}  // namespace
+
+Files write_outputs(const studies::StudyText& study) {
+  Files files;
+  if (study.exports.empty() && study.figures.empty()) return files;
+  const store::StudyRecord record = store::read_study(study.study);
+  for (const std::string& target : study.exports) {
+    for (const auto& file : exports::write(record, target, exports::format_of(target))) {
+      files.exports.push_back(file.string());
+    }
+  }
+  try {
+    files.figures = draw_figures(study, record);
+  } catch (const Error& error) {
+    if (error.code() != Code::missing_tool) throw;
+    fmt::print(stderr, "dewpoint: no figure: {}\n", error.what());
+  }
+  return files;
+}
+
+}  // namespace dewpoint::cli

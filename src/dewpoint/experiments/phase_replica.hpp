@@ -1,0 +1,65 @@
+// One replica of a phase diagram: one cloud of tokens, at one temperature or at many.
+//
+// phase.hpp averages replicas; whoever keeps the moments himself, or computes replicas on other
+// machines, takes them from here one by one. Replica r is a function of (parameters, seed, r).
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "dewpoint/core/run_context.hpp"
+#include "dewpoint/experiments/phase.hpp"
+#include "dewpoint/experiments/phase_cell.hpp"
+#include "dewpoint/tokens/equicorrelated.hpp"
+
+namespace dewpoint::experiments {
+
+/// What one cloud shows at one temperature.
+struct PointSample {
+  PhaseValues values;
+  double row_sampling_error = 0.0;   // of λ, from the sampling of rows; 0: all rows
+  double norm_sampling_error = 0.0;  // of η, from its probes; 0: exact; NaN: not asked for
+};
+
+/// Whether only some of the rows are looked at.
+[[nodiscard]] bool samples_rows(const PhasePoint& point);
+
+/// The queries of one replica, increasing: all, or `rows` of them, drawn without replacement.
+[[nodiscard]] std::vector<std::size_t> rows_of_replica(const PhasePoint& point,
+                                                       std::uint64_t replica);
+
+/// One replica of a point, which must be resolved.
+[[nodiscard]] PointSample sample_point(const PhasePoint& point, std::uint64_t replica,
+                                       const RunContext& context);
+
+/// One replica of the cells of a map that share n and d: all ρ share their noise where the law
+/// allows it, all γ their exponentials.
+class MapReplica {
+ public:
+  /// `map` is resolved and must outlive this; n, d and the law are those of `cloud`.
+  MapReplica(const PhaseMap& map, const tokens::CloudParameters& cloud, std::uint64_t replica);
+
+  /// The cells of the map at one ρ, for every γ of the map. One thread.
+  ///
+  ///   Properties  (1) the bytes of a cell depend neither on the other γ nor on other ρ.
+  [[nodiscard]] std::vector<PhaseValues> row(double rho, const RunContext& context) const;
+
+ private:
+  [[nodiscard]] TokenCloud cloud_at(double rho) const;
+  [[nodiscard]] std::unique_ptr<GapSource> gaps_at(double rho, const TokenCloud& cloud) const;
+
+  const PhaseMap& map_;
+  tokens::CloudParameters cloud_;
+  std::uint64_t replica_;
+  std::unique_ptr<tokens::EquicorrelatedNoise> noise_;
+};
+
+/// Floating-point operations of one cell, by its matrix products: gaps and weights times tokens,
+/// and for the Jacobian norm three more of that size and its diagonal.
+[[nodiscard]] double phase_cell_work(std::size_t n, std::size_t d, bool norm);
+
+}  // namespace dewpoint::experiments

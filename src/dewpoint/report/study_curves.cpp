@@ -1,0 +1,197 @@
+#include "dewpoint/report/study_curves.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "dewpoint/core/error.hpp"
+#include "dewpoint/report/labels.hpp"
+#include "dewpoint/report/number_text.hpp"
+#include "dewpoint/report/study_lines.hpp"
+
+namespace dewpoint::report {
+namespace {
+
+constexpr double kSameMarker = 1e-9;  // relative: predictions that differ by rounding only
+
+struct Curves {
+  const StudySlice& slice;
+  LineRoles roles;
+  const Variable* theory;  // null: none
+};
+
+Curves curves_of(const StudySlice& slice, const FigureRequest& request) {
+  return {slice, line_roles(slice, request),
+          slice.frame().find_variable(slice.observable().name + "_theory")};
+}
+
+// Points where a line of theory runs beneath them, otherwise joined.
+Series measured_series(const Curves& curves, const StudyLine& line, std::size_t index) {
+  return {line.name,
+          curves.theory != nullptr ? SeriesStyle::points : SeriesStyle::line_and_points,
+          line_colour(curves.roles, index),
+          line.x,
+          line.mean,
+          line.error};
+}
+
+Series theory_series(const Curves& curves, const Place& place, std::size_t index) {
+  const StudyLine line = line_at(curves.slice, curves.roles, *curves.theory, place);
+  return {"", SeriesStyle::dashed, line_colour(curves.roles, index), line.x, line.mean, {}};
+}
+
+// Where the transition is expected on x, if that is one place for the whole panel.
+std::vector<Marker> critical_markers(const Curves& curves, const Place& panel) {
+  const std::string& name = curves.roles.x->name();
+  const Variable* critical = curves.slice.frame().find_variable("critical_" + name);
+  if (critical == nullptr) return {};
+  std::optional<double> common;
+  for (const Place& place : line_places(curves.roles, panel)) {
+    for (const double value : line_at(curves.slice, curves.roles, *critical, place).mean) {
+      if (!common) common = value;
+      if (!(std::abs(value - *common) <= kSameMarker * std::abs(*common))) return {};
+    }
+  }
+  if (!common) return {};
+  const double shown = std::stod(fmt::format("{:.4g}", *common));
+  return {{*common, value_label(name, shown)}};
+}
+
+LinePanel panel_at(const Curves& curves, const FigureRequest& request, const Place& place) {
+  LinePanel panel;
+  panel.title = curves.slice.place_label(place, curves.roles.panels);
+  panel.x = {long_label(curves.roles.x->name()),
+             axis_scale(*curves.roles.x, request.log_x, request.linear), std::nullopt};
+  panel.y = {long_label(curves.slice.observable().name),
+             request.log_y ? AxisScale::logarithmic : AxisScale::linear, std::nullopt};
+  const std::vector<Place> lines = line_places(curves.roles, place);
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    const StudyLine line = line_at(curves.slice, curves.roles, curves.slice.observable(), lines[k]);
+    panel.series.push_back(measured_series(curves, line, k));
+    if (curves.theory != nullptr) panel.series.push_back(theory_series(curves, lines[k], k));
+  }
+  panel.markers = critical_markers(curves, place);
+  return panel;
+}
+
+// Panels side by side show the same range of y.
+void share_range(LineFigure& figure) {
+  const Axis axis = figure.panels.front().y;
+  std::vector<double> places;
+  for (const LinePanel& panel : figure.panels) {
+    for (const Series& series : panel.series) {
+      for (std::size_t k = 0; k < series.y.size(); ++k) {
+        const bool has_bar = k < series.error.size() && std::isfinite(series.error[k]);
+        const double error = has_bar ? series.error[k] : 0.0;
+        for (const double y : {series.y[k] - error, series.y[k] + error}) {
+          places.push_back(place_on(axis.scale, y));
+        }
+      }
+    }
+  }
+  Range range = shown_range(axis, places);
+  if (axis.scale == AxisScale::logarithmic) {
+    range = {std::pow(10.0, range.low), std::pow(10.0, range.high)};
+  }
+  for (LinePanel& panel : figure.panels) panel.y.range = range;
+}
+
+void add_theory_entry(LineFigure& figure) {
+  figure.panels.front().series.push_back({"theory", SeriesStyle::dashed, 0x000000, {}, {}, {}});
+}
+
+LineFigure figure_of(const Curves& curves, const FigureRequest& request) {
+  LineFigure figure;
+  figure.title = request.title;
+  figure.caption = curves.slice.caption();
+  for (const Place& place : curves.slice.places(curves.roles.panels)) {
+    figure.panels.push_back(panel_at(curves, request, place));
+  }
+  if (figure.panels.size() > 1) share_range(figure);
+  return figure;
+}
+
+// ------------------------------------------------------------------------------------- scaling
+
+std::string fit_label(const ScalingFit& fit) {
+  const std::string slope = to_string(Estimate{fit.slope, fit.slope_error, 0});
+  const std::string line = fit.line.empty() ? "" : fit.line + ": ";
+  return fmt::format("{}slope {}, χ²/dof = {:.2g}", line, slope, fit.chi2_per_dof);
+}
+
+Series fit_series(const ScalingFit& fit, Colour colour) {
+  const auto y = [&](double x) { return std::exp(fit.intercept + fit.slope * std::log(x)); };
+  return {fit_label(fit),
+          SeriesStyle::solid,
+          colour,
+          {fit.x.low, fit.x.high},
+          {y(fit.x.low), y(fit.x.high)},
+          {}};
+}
+
+// The fit lies beneath its line, in its colour.
+void add_fit(LineFigure& figure, const ScalingFit& fit) {
+  for (LinePanel& panel : figure.panels) {
+    if (panel.title != fit.panel) continue;
+    const auto line =
+        std::find_if(panel.series.begin(), panel.series.end(), [&](const Series& series) {
+          return series.label == fit.line && series.style == SeriesStyle::points;
+        });
+    if (line == panel.series.end()) continue;
+    const Colour colour = line->colour;
+    line->label.clear();  // the fit's entry names the line too
+    panel.series.push_back(fit_series(fit, colour));
+    return;
+  }
+  throw Error(Code::bad_value,
+              fmt::format("no line '{}' in panel '{}' for a fit", fit.line, fit.panel));
+}
+
+}  // namespace
+
+std::vector<StudyLine> lines_of(const store::StudyRecord& study, const FigureRequest& request) {
+  const StudySlice slice(study, request);
+  const Curves curves = curves_of(slice, request);
+  std::vector<StudyLine> lines;
+  for (const Place& panel : slice.places(curves.roles.panels)) {
+    for (const Place& place : line_places(curves.roles, panel)) {
+      lines.push_back(line_at(slice, curves.roles, slice.observable(), place));
+    }
+  }
+  return lines;
+}
+
+LineFigure curve_of_study(const store::StudyRecord& study, const FigureRequest& request) {
+  const StudySlice slice(study, request);
+  const Curves curves = curves_of(slice, request);
+  LineFigure figure = figure_of(curves, request);
+  if (curves.theory != nullptr) add_theory_entry(figure);
+  return figure;
+}
+
+LineFigure scaling_of_study(const store::StudyRecord& study, const FigureRequest& request,
+                            const std::vector<ScalingFit>& fits) {
+  FigureRequest doubly = request;
+  doubly.kind = "scaling";
+  doubly.log_x = doubly.log_y = true;
+  const StudySlice slice(study, doubly);
+  const Curves curves = curves_of(slice, doubly);
+  LineFigure figure = figure_of(curves, doubly);
+  for (LinePanel& panel : figure.panels) {
+    for (Series& series : panel.series) {
+      if (!fits.empty() && series.style == SeriesStyle::line_and_points) {
+        series.style = SeriesStyle::points;
+      }
+    }
+  }
+  for (const ScalingFit& fit : fits) add_fit(figure, fit);
+  if (curves.theory != nullptr) add_theory_entry(figure);
+  if (!fits.empty()) {
+    figure.caption = "fits of powers, ± one standard error\u00a0· " + figure.caption;
+  }
+  return figure;
+}
+
+}  // namespace dewpoint::report

@@ -1,0 +1,189 @@
+#include "dewpoint/report/study_heatmap.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "dewpoint/core/error.hpp"
+#include "dewpoint/report/borrowed_cells.hpp"
+#include "dewpoint/report/labels.hpp"
+#include "dewpoint/report/number_text.hpp"
+#include "dewpoint/report/study_slice.hpp"
+
+namespace dewpoint::report {
+namespace {
+
+struct Plane {
+  const FreeAxis* x;
+  const FreeAxis* y;
+};
+
+const FreeAxis* asked_axis(const StudySlice& slice, const std::string& name) {
+  return name.empty() ? nullptr : &slice.axis(name, true);
+}
+
+Plane plane_of(const StudySlice& slice, const FigureRequest& request) {
+  Plane plane{asked_axis(slice, request.x), asked_axis(slice, request.y)};
+  if (plane.y == nullptr) plane.y = slice.last_numeric({plane.x});
+  if (plane.x == nullptr) plane.x = slice.last_numeric({plane.y});
+  if (plane.x == nullptr || plane.y == nullptr || plane.x == plane.y) {
+    throw Error(Code::bad_value,
+                fmt::format("a heat map of '{}' needs two different axes with two numbers or more; "
+                            "ask for a curve instead",
+                            slice.observable().name));
+  }
+  for (const FreeAxis* axis : {plane.x, plane.y}) {
+    static_cast<void>(slice.axis(axis->name(), true));  // refuses what does not increase
+  }
+  return plane;
+}
+
+AxisScale checked_scale(const FreeAxis& axis, bool logarithmic, bool linear) {
+  const AxisScale scale = axis_scale(axis, logarithmic, linear);
+  const double first = axis.values().front();
+  if (scale == AxisScale::linear || first > 0) return scale;
+  throw Error(Code::bad_value,
+              fmt::format("axis '{}' begins at {}, which has no place on a logarithmic axis",
+                          axis.name(), first));
+}
+
+CellState state_of(const Estimate& cell) {
+  if (!std::isnan(cell.mean)) return CellState::measured;
+  return cell.samples > 0 ? CellState::unknown : CellState::hole;
+}
+
+SparseGrid grid_of(const HeatmapFigure& figure, const StudySlice& slice, const Plane& plane,
+                   Place place) {
+  SparseGrid grid{places_on(figure.x_scale, plane.x->values()),
+                  places_on(figure.y_scale, plane.y->values()),
+                  {},
+                  {}};
+  for (const std::size_t i : plane.x->positions) {
+    place[plane.x->name()] = i;
+    for (const std::size_t j : plane.y->positions) {
+      place[plane.y->name()] = j;
+      const Estimate cell = slice.value(slice.observable(), place);
+      grid.z.push_back(cell.mean);
+      grid.state.push_back(state_of(cell));
+    }
+  }
+  return grid;
+}
+
+// A prediction at one place of `along`: the first that is known over `across`, on which it should
+// not depend.
+double first_known(const StudySlice& slice, const Variable& variable, Place place,
+                   const FreeAxis& across) {
+  for (const std::size_t k : across.positions) {
+    place[across.name()] = k;
+    const double value = slice.value(variable, place).mean;
+    if (std::isfinite(value)) return value;
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+std::vector<double> critical_values(const StudySlice& slice, const Variable& variable, Place place,
+                                    const FreeAxis& along, const FreeAxis& across) {
+  std::vector<double> values;
+  for (const std::size_t k : along.positions) {
+    place[along.name()] = k;
+    values.push_back(first_known(slice, variable, place, across));
+  }
+  return values;
+}
+
+std::vector<Curve> critical_curves(const StudySlice& slice, const Plane& plane,
+                                   const Place& place) {
+  const auto label = [](const FreeAxis& axis) {
+    return "critical " + short_label(axis.name()) + " (theory)";
+  };
+  const Frame& frame = slice.frame();
+  if (const Variable* line = frame.find_variable("critical_" + plane.y->name())) {
+    return {{label(*plane.y), CurveStyle::dashed, plane.x->values(),
+             critical_values(slice, *line, place, *plane.x, *plane.y)}};
+  }
+  if (const Variable* line = frame.find_variable("critical_" + plane.x->name())) {
+    return {{label(*plane.x), CurveStyle::dashed,
+             critical_values(slice, *line, place, *plane.y, *plane.x), plane.y->values()}};
+  }
+  return {};
+}
+
+// All places of the colours, on their axis.
+Range data_range(const HeatmapFigure& figure) {
+  Range range{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  for (const HeatmapPanel& panel : figure.panels) {
+    for (const double z : panel.z) {
+      const double place = place_on(figure.z_scale, z);
+      if (!std::isfinite(place)) continue;
+      range = {std::min(range.low, place), std::max(range.high, place)};
+    }
+  }
+  if (range.low > range.high) return {0, 1};
+  const double least = 1e-6 * std::max(1e-300, std::abs(range.low));
+  if (range.high - range.low > least) return range;
+  const double room =
+      figure.z_scale == AxisScale::linear && range.low != 0 ? std::abs(range.low) / 2 : 0.5;
+  return {range.low - room, range.high + room};
+}
+
+Range around(double centre, const Range& range) {
+  const double half = std::max(range.high - centre, centre - range.low);
+  return {centre - half, centre + half};
+}
+
+void choose_colours(HeatmapFigure& figure, const FigureRequest& request,
+                    const std::string& observable) {
+  const bool fraction = is_fraction(observable);
+  const bool from_0_to_1 = fraction && !request.log_colours;
+  Range places = from_0_to_1 ? Range{0, 1} : data_range(figure);
+  if (request.diverging) {
+    figure.colours = ColourMap::diverging;
+    const double centre = request.centre.value_or(fraction ? 0.5 : 1.0);
+    const double place = place_on(figure.z_scale, centre);
+    if (!std::isfinite(place)) {
+      throw Error(Code::bad_value,
+                  fmt::format("centre {} has no place on a logarithmic axis", centre));
+    }
+    places = around(place, places);
+    figure.z_label += fmt::format(" (white: {})", number_text(centre));
+  }
+  const bool log = figure.z_scale == AxisScale::logarithmic;
+  figure.z_low = log ? std::pow(10.0, places.low) : places.low;
+  figure.z_high = log ? std::pow(10.0, places.high) : places.high;
+}
+
+}  // namespace
+
+HeatmapFigure heatmap_of_study(const store::StudyRecord& study, const FigureRequest& request) {
+  const StudySlice slice(study, request);
+  const Plane plane = plane_of(slice, request);
+  const auto panel_axes = slice.others({plane.x, plane.y});
+  expect_few_panels(panel_axes);
+  HeatmapFigure figure;
+  figure.title = request.title;
+  figure.x_label = long_label(plane.x->name());
+  figure.y_label = long_label(plane.y->name());
+  figure.z_label = long_label(slice.observable().name);
+  figure.x_scale = checked_scale(*plane.x, request.log_x, request.linear);
+  figure.y_scale = checked_scale(*plane.y, request.log_y, request.linear);
+  figure.z_scale = request.log_colours ? AxisScale::logarithmic : AxisScale::linear;
+  figure.caption = slice.caption();
+  for (const Place& place : slice.places(panel_axes)) {
+    HeatmapPanel panel;
+    panel.title = slice.place_label(place, panel_axes);
+    panel.x = plane.x->values();
+    panel.y = plane.y->values();
+    SparseGrid cells = grid_of(figure, slice, plane, place);
+    if (!request.unfinished) panel.borrowed = borrow(cells);
+    panel.z = std::move(cells.z);
+    panel.curves = critical_curves(slice, plane, place);
+    figure.panels.push_back(std::move(panel));
+  }
+  choose_colours(figure, request, slice.observable().name);
+  return figure;
+}
+
+}  // namespace dewpoint::report

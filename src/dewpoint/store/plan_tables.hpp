@@ -1,0 +1,51 @@
+// The plan of a sweep in its tables: sweep_dimension, sweep_coordinate, sweep_variable, sweep_axis,
+// sweep_place, and the names of its cells. Private to the store.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "dewpoint/core/frame.hpp"
+#include "dewpoint/store/database.hpp"
+#include "dewpoint/store/sweep_file.hpp"
+
+namespace dewpoint::store {
+
+/// What every cell of a file holds.
+struct CellForm {
+  std::vector<SweepVariable> measured;
+  std::vector<SweepVariable> predicted;
+};
+
+/// Bit for bit.
+[[nodiscard]] bool same_dimension(const Dimension& a, const Dimension& b);
+[[nodiscard]] bool same_form(const CellForm& a, const CellForm& b);
+
+/// Values of all these variables within one cell.
+[[nodiscard]] std::size_t value_count(const std::vector<SweepVariable>& variables);
+
+/// The axes, then each dimension that variables have within a cell, once.
+[[nodiscard]] std::vector<Dimension> dimensions_of(const SweepPlan& plan);
+
+/// Replaces the plan; cells that are new to the file get a row without replicas. Throws
+/// Error{bad_value} for axes that span more places than a frame can hold.
+void write_plan(Database& database, const SweepPlan& plan);
+
+/// Whether this is the plan of the file already: a third of the time of writing it again.
+[[nodiscard]] bool has_plan(Database& database, const SweepPlan& plan);
+
+/// Axes and variables, no places.
+[[nodiscard]] SweepPlan read_plan_head(Database& database);
+/// The places of a plan whose head was read, by level and then row by row.
+[[nodiscard]] std::vector<SweepPlace> read_places(Database& database,
+                                                  const std::vector<Dimension>& axes);
+
+/// The number of every cell of the file by its key.
+[[nodiscard]] std::unordered_map<std::string, std::int64_t> read_cell_numbers(Database& database);
+
+}  // namespace dewpoint::store

@@ -1,0 +1,17 @@
+// The threads of this process as workers, on oneTBB.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "dewpoint/studies/task.hpp"
+
+namespace dewpoint::studies {
+
+/// `threads`: 0 for as many as the machine has. `experiment` must outlive the workers.
+/// One at a time: of several alive at once, oneTBB gives all the smallest number of threads.
+[[nodiscard]] std::unique_ptr<Workers> local_workers(const Experiment& experiment,
+                                                     std::uint64_t seed, int threads);
+
+}  // namespace dewpoint::studies

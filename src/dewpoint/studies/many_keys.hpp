@@ -1,0 +1,25 @@
+// Where the central limit theorem of attention over uniform keys is shown beside a measurement.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "dewpoint/theory/sphere_clt.hpp"
+
+namespace dewpoint::studies {
+
+/// Below this n_eff, or where the law's own skewness is larger than this, the part of the output
+/// along the query is not Gaussian.
+inline constexpr double kLeastGaussianKeys = 7.0;
+inline constexpr double kMostGaussianSkewness = 1.0;
+
+struct ManyKeys {
+  double parallel_variance;  // n Var⟨q, ATT⟩
+  double skewness;           // of 1 − ⟨q, ATT⟩
+};
+
+/// Nothing where the theorem does not apply, or β is beyond the moments of theory.
+[[nodiscard]] std::optional<ManyKeys> many_keys(const theory::SphereQuery& query);
+
+}  // namespace dewpoint::studies

@@ -1,0 +1,209 @@
+#include "dewpoint/studies/phase_experiment.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "dewpoint/attention/mask.hpp"
+#include "dewpoint/core/error.hpp"
+#include "dewpoint/experiments/phase.hpp"
+#include "dewpoint/experiments/phase_replica.hpp"
+#include "dewpoint/experiments/streamed_rows.hpp"
+#include "dewpoint/studies/parameter_checks.hpp"
+#include "dewpoint/studies/phase_parameters.hpp"
+#include "dewpoint/theory/simplex.hpp"
+#include "dewpoint/theory/simplex_gradient.hpp"
+
+namespace dewpoint::studies {
+namespace {
+
+using experiments::kJacobianNorm;
+using experiments::kPhaseObservables;
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+// Drawing a number of a token takes as long as so many floating-point operations of a product:
+// 33 ns against 45 Gflop/s per core (16 November 2026, n = 1e6, d = 64, 256 rows).
+constexpr double kEmpiricalDrawWork = 1500.0;
+
+std::vector<Parameter> all_parameters() {
+  std::vector<Parameter> parameters = layer_parameters(512);
+  parameters.push_back({"rows", ParameterKind::whole, 0.0,
+                        "queries sampled per cloud, for large n, at least 3; 0: all", false});
+  for (Parameter& parameter : norm_parameters()) parameters.push_back(std::move(parameter));
+  return parameters;
+}
+
+experiments::PhasePoint point_of(const Point& point, std::uint64_t seed) {
+  experiments::PhasePoint p;
+  p.cloud = cloud_of(point);
+  p.inverse_temperature = inverse_temperature_of(point);
+  p.residual = number_of(point, "alpha");
+  p.rows = count_of(point, "rows");
+  p.mask = attention::parse_mask(word_of(point, "mask"));
+  p.norm = norm_of(point);
+  p.seed = seed;
+  return p;
+}
+
+// Whether a map could hold the point.
+bool is_cell(const Point& point) {
+  return has(point, "rho") && word_of(point, "mask") == "none" && count_of(point, "rows") == 0;
+}
+
+void refuse_streamed_norm(experiments::PhasePoint p) {
+  if (!p.norm) return;
+  p.norm.reset();
+  if (!experiments::streams_rows(p)) return;
+  throw Error(Code::bad_value,
+              fmt::format("eta: the Jacobian norm needs the whole cloud, which sampled rows of n = "
+                          "{} >= {} tokens do without; use eta none, or rows 0",
+                          p.cloud.n, experiments::kStreamedTokens));
+}
+
+// The numbers of a replica in the order of the observables.
+std::vector<double> numbers_of(const Point& point, const experiments::PhaseValues& values,
+                               double row_sampling_error) {
+  const bool norm = word_of(point, "eta") != "none";
+  std::vector<double> numbers(values.begin(), values.begin() + kJacobianNorm);
+  if (norm) numbers.push_back(values[kJacobianNorm]);
+  if (count_of(point, "rows") > 0) numbers.push_back(row_sampling_error);
+  return numbers;
+}
+
+std::vector<std::vector<double>> measure_cells(std::span<const Point> tile, std::uint64_t seed,
+                                               std::uint64_t replica, const RunContext& context) {
+  experiments::PhaseMap map;
+  map.cloud = cloud_of(tile[0]);
+  map.residual = number_of(tile[0], "alpha");
+  map.norm = norm_of(tile[0]);
+  map.seed = seed;
+  for (const Point& point : tile) map.gamma.push_back(number_of(point, "gamma"));
+  const auto values = experiments::MapReplica(map, map.cloud, replica).row(map.cloud.rho, context);
+  std::vector<std::vector<double>> numbers;
+  for (std::size_t g = 0; g < tile.size(); ++g) {
+    numbers.push_back(numbers_of(tile[g], values[g], 0.0));
+  }
+  return numbers;
+}
+
+class PhaseExperiment final : public Experiment {
+ public:
+  PhaseExperiment() : parameters_(all_parameters()) {}
+
+  [[nodiscard]] std::string name() const override { return "phase"; }
+  [[nodiscard]] std::string summary() const override {
+    return "one self-attention layer: contraction, weights and Jacobian norm over n, d, rho, gamma";
+  }
+  [[nodiscard]] int schema() const override { return 1; }
+  [[nodiscard]] const std::vector<Parameter>& parameters() const override { return parameters_; }
+  [[nodiscard]] std::vector<Unit> units() const override { return layer_units(); }
+  [[nodiscard]] std::string order_parameter() const override { return "contraction"; }
+
+  [[nodiscard]] Point resolved(const Point& given) const override {
+    Point point = with_defaults(given, parameters_);
+    (void)whole_between(point, "rows", 0.0, 0x1p32);
+    point = completed(std::move(point), false);
+    const experiments::PhasePoint p = experiments::resolved(point_of(point, 0));
+    refuse_streamed_norm(p);
+    return point;
+  }
+
+  [[nodiscard]] std::vector<Observable> observables(const Point& point) const override {
+    std::vector<Observable> observables;
+    for (std::size_t k = 0; k < kPhaseObservables.size(); ++k) {
+      if (k == kJacobianNorm && word_of(point, "eta") == "none") continue;
+      observables.push_back({kPhaseObservables[k]});
+    }
+    if (count_of(point, "rows") > 0) observables.push_back({"row_sampling_error"});
+    return observables;
+  }
+
+  [[nodiscard]] std::vector<Observable> predictions(const Point& point) const override {
+    if (word_of(point, "eta") == "none") return scalars({"contraction_theory", "critical_gamma"});
+    return scalars({"contraction_theory", "jacobian_norm_theory", "critical_gamma"});
+  }
+
+  [[nodiscard]] std::vector<double> predict(const Point& point) const override {
+    const bool norm = word_of(point, "eta") != "none";
+    const double critical = critical_gamma_of(point);
+    if (!is_simplex(point)) {
+      return norm ? std::vector<double>{kUnknown, kUnknown, critical}
+                  : std::vector<double>{kUnknown, critical};
+    }
+    const double log_n = std::log(number_of(point, "n"));
+    const double beta = inverse_temperature_of(point);
+    const double rho = number_of(point, "rho");
+    const double alpha = number_of(point, "alpha");
+    const double square = squared_norm_of(point);
+    const auto output = theory::simplex_output(log_n, beta, rho, alpha * std::sqrt(square));
+    const double contraction = std::exp(output.log_contraction);
+    if (!norm) return {contraction, critical};
+    const double gradient =
+        theory::simplex_gradient(log_n, beta, rho, {number_of(point, "d"), square, alpha});
+    return {contraction, gradient, critical};
+  }
+
+  [[nodiscard]] bool deterministic(const Point& point) const override {
+    const experiments::PhasePoint p = point_of(point, 0);
+    return tokens::is_deterministic(p.cloud) && !experiments::samples_rows(p);
+  }
+
+  [[nodiscard]] double work(const Point& point) const override {
+    const experiments::PhasePoint p = point_of(point, 0);
+    const double all = experiments::phase_cell_work(p.cloud.n, p.cloud.d, p.norm.has_value());
+    if (!experiments::samples_rows(p)) return all;
+    // Rows share no pairs, so that each costs 4 d instead of 3 d operations per key.
+    const double share = static_cast<double>(p.rows) / static_cast<double>(p.cloud.n);
+    const double draws = static_cast<double>(p.cloud.n) * static_cast<double>(p.cloud.d);
+    const std::size_t passes = (p.rows + experiments::kRowBlock - 1) / experiments::kRowBlock;
+    return 4.0 / 3.0 * share * all + kEmpiricalDrawWork * draws * static_cast<double>(passes);
+  }
+
+  [[nodiscard]] std::vector<std::string> ladder() const override { return {"gamma"}; }
+
+  [[nodiscard]] std::vector<std::vector<double>> measure(std::span<const Point> tile,
+                                                         std::uint64_t seed, std::uint64_t replica,
+                                                         const RunContext& context) const override {
+    if (is_cell(tile[0])) return measure_cells(tile, seed, replica, context);
+    std::vector<std::vector<double>> numbers;
+    for (const Point& point : tile) {
+      const auto sample = experiments::sample_point(point_of(point, seed), replica, context);
+      numbers.push_back(numbers_of(point, sample.values, sample.row_sampling_error));
+    }
+    return numbers;
+  }
+
+  [[nodiscard]] std::size_t parts(const Point& point) const override {
+    const experiments::PhasePoint p = point_of(point, 0);
+    return experiments::streams_rows(p) ? experiments::streamed_parts(p) : 1;
+  }
+
+  [[nodiscard]] std::vector<double> measure_part(const Point& point, std::uint64_t seed,
+                                                 std::uint64_t replica, std::size_t part,
+                                                 const RunContext& context) const override {
+    return experiments::streamed_part(point_of(point, seed), replica, part, context);
+  }
+
+  [[nodiscard]] std::vector<double> join(
+      const Point& point, std::uint64_t seed, std::uint64_t replica,
+      const std::vector<std::vector<double>>& parts) const override {
+    const auto sample = experiments::join_streamed(point_of(point, seed), replica, parts);
+    return numbers_of(point, sample.values, sample.row_sampling_error);
+  }
+
+ private:
+  std::vector<Parameter> parameters_;
+};
+
+}  // namespace
+
+const Experiment& phase_experiment() {
+  static const PhaseExperiment experiment;
+  return experiment;
+}
+
+}  // namespace dewpoint::studies

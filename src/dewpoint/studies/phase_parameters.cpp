@@ -1,0 +1,188 @@
+#include "dewpoint/studies/phase_parameters.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "dewpoint/attention/mask.hpp"
+#include "dewpoint/core/error.hpp"
+#include "dewpoint/studies/parameter_checks.hpp"
+#include "dewpoint/theory/critical_line.hpp"
+
+namespace dewpoint::studies {
+namespace {
+
+using enum ParameterKind;
+
+// Beyond these a count is a mistake.
+constexpr double kMostTokens = 0x1p40;
+constexpr double kMostDimensions = 0x1p24;
+constexpr double kMostProbesAsked = 1e6;
+
+double number_or(const Point& point, const std::string& name, double otherwise) {
+  return has(point, name) ? number_of(point, name) : otherwise;
+}
+
+void require_size(const std::string& name, double value) {
+  require(value >= 0.0 && std::isfinite(value), name, value, "a finite number >= 0");
+}
+
+double gamma_of_reduced_scale(double c, const tokens::CloudParameters& cloud) {
+  require_size("c", c);
+  if (!tokens::has_correlation(cloud)) {
+    throw Error(Code::bad_value,
+                fmt::format("c: tokens '{}' have no correlation rho to reduce a scale by; use "
+                            "gamma or beta",
+                            cloud.law));
+  }
+  return c / (1.0 - cloud.rho);
+}
+
+void resolve_temperature(Point& point, const tokens::CloudParameters& cloud) {
+  require_one_of(point, {"gamma", "c", "beta"});
+  if (has(point, "c")) {
+    point["gamma"] = gamma_of_reduced_scale(number_of(point, "c"), cloud);
+  } else if (has(point, "beta")) {
+    const double beta = number_of(point, "beta");
+    require_size("beta", beta);
+    point["gamma"] = beta / std::log(static_cast<double>(cloud.n));
+  } else if (!has(point, "gamma")) {
+    throw Error(Code::bad_value, "gamma: is missing; a layer needs one of gamma, c, beta");
+  }
+  require_size("gamma", number_of(point, "gamma"));
+  point.erase("c");
+  point.erase("beta");
+}
+
+void drop_irrelevant(Point& point, const tokens::CloudParameters& cloud, bool norms_matter) {
+  const bool clusters = tokens::has_clusters(cloud);
+  const bool common = cloud.law == "equicorrelated" || cloud.law == "clustered";
+  const bool norm = norms_matter || number_of(point, "alpha") > 0.0 || norm_of(point).has_value();
+  const std::string eta = word_of(point, "eta");
+  const auto keep = [&](const char* name, bool matters) {
+    if (!matters) point.erase(name);
+  };
+  keep("rho", tokens::has_correlation(cloud));
+  keep("rho-inner", clusters);
+  keep("cluster-size", clusters);
+  keep("common", common);
+  keep("norm", norm);
+  keep("eta-error", eta != "none" && eta != "exact" && number_of(point, "eta-probes") == 0.0);
+  keep("eta-probes", eta != "none" && eta != "exact");
+}
+
+}  // namespace
+
+std::vector<Parameter> layer_parameters(std::size_t standard_n) {
+  const tokens::CloudParameters cloud;
+  return {
+      {"tokens", word, cloud.law,
+       fmt::format("token law: {}, or a file ending in .npy",
+                   fmt::join(tokens::law_names(), ", "))},
+      {"n", whole, static_cast<double>(standard_n), "tokens, at least 2"},
+      {"d", whole, 0.0, "dimension; 0: 64, or the least an exact law needs"},
+      {"rho", number, cloud.rho, "correlation of two tokens, in [0, 1)"},
+      {"rho-inner", number, cloud.rho_inner,
+       "correlation within a cluster, in [rho, 1) (two-level, clustered)"},
+      {"cluster-size", whole, static_cast<double>(cloud.cluster_size),
+       "tokens per cluster; divides n (two-level, clustered)"},
+      {"norm",
+       word,
+       tokens::name_of(cloud.norm),
+       "norms of the tokens",
+       true,
+       {"unit", "gauss/d", "gauss"}},
+      {"common",
+       word,
+       tokens::name_of(cloud.common),
+       "length of the common vector",
+       true,
+       {"random", "fixed"}},
+      {"gamma", number, {}, "beta = gamma log n, >= 0; one of gamma, c, beta is needed"},
+      {"c", number, {}, "instead of gamma: gamma (1 - rho), critical at 1"},
+      {"beta", number, {}, "instead of gamma: the inverse temperature itself, >= 0"},
+      {"alpha", number, 0.0, "residual strength in x' = ATT(N(x)) + alpha x, >= 0"},
+      {"mask", word, std::string("none"), "keys a query sees: none (all), causal, window:W"},
+  };
+}
+
+std::vector<Parameter> norm_parameters() {
+  const attention::NormOptions options;
+  return {
+      {"eta",
+       word,
+       std::string("none"),
+       "Jacobian norm",
+       false,
+       {"none", "auto", "exact", "mixed", "hutchinson"}},
+      {"eta-error", number, options.target_error,
+       "relative error that probes of a sampled norm must reach, > 0", false},
+      {"eta-probes", whole, static_cast<double>(options.probes),
+       "probes of a sampled norm; 0: as many as the error needs", false},
+  };
+}
+
+std::vector<Unit> layer_units() { return {{"gamma", "critical", "c"}}; }
+
+Point completed(Point point, bool norms_matter) {
+  const tokens::CloudParameters cloud = tokens::resolved(cloud_of(point));
+  point["n"] = static_cast<double>(cloud.n);
+  point["d"] = static_cast<double>(cloud.d);
+  point["mask"] = attention::parse_mask(word_of(point, "mask")).name();
+  resolve_temperature(point, cloud);
+  require_size("alpha", number_of(point, "alpha"));
+  if (const auto norm = norm_of(point)) attention::check(*norm);
+  drop_irrelevant(point, cloud, norms_matter);
+  return point;
+}
+
+tokens::CloudParameters cloud_of(const Point& point) {
+  tokens::CloudParameters cloud;
+  cloud.law = word_of(point, "tokens");
+  cloud.n = whole_between(point, "n", 0.0, kMostTokens);
+  cloud.d = whole_between(point, "d", 0.0, kMostDimensions);
+  cloud.rho = number_or(point, "rho", cloud.rho);
+  cloud.rho_inner = number_or(point, "rho-inner", cloud.rho_inner);
+  if (has(point, "cluster-size")) {
+    cloud.cluster_size = whole_between(point, "cluster-size", 0.0, kMostTokens);
+  }
+  if (has(point, "norm")) cloud.norm = tokens::parse_norm(word_of(point, "norm"));
+  if (has(point, "common")) cloud.common = tokens::parse_common(word_of(point, "common"));
+  return cloud;
+}
+
+std::optional<attention::NormOptions> norm_of(const Point& point) {
+  const auto method = attention::parse_norm_method(word_of(point, "eta"));
+  if (!method) return {};
+  attention::NormOptions options;
+  options.method = *method;
+  options.target_error = number_or(point, "eta-error", options.target_error);
+  if (has(point, "eta-probes")) {
+    options.probes = whole_between(point, "eta-probes", 0.0, kMostProbesAsked);
+  }
+  return options;
+}
+
+double inverse_temperature_of(const Point& point) {
+  return number_of(point, "gamma") * std::log(number_of(point, "n"));
+}
+
+bool is_simplex(const Point& point) {
+  const std::string& law = word_of(point, "tokens");
+  return (law == "simplex" || law == "equicorrelated") && word_of(point, "mask") == "none";
+}
+
+double squared_norm_of(const Point& point) {
+  const bool long_ones = has(point, "norm") && word_of(point, "norm") == "gauss";
+  return long_ones ? number_of(point, "d") : 1.0;
+}
+
+double critical_gamma_of(const Point& point) {
+  if (!has(point, "rho")) return std::numeric_limits<double>::quiet_NaN();
+  return theory::critical_gamma(number_of(point, "rho"));
+}
+
+}  // namespace dewpoint::studies

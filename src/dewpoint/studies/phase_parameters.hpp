@@ -1,0 +1,57 @@
+// What the experiments on layers of tokens ("phase", "depth") share: the parameters of the cloud,
+// of the temperature and of the Jacobian norm, named as on the command line.
+//
+// The temperature is given by one of
+//
+//     gamma   β = γ log n
+//     c       γ = c/(1 − ρ): the reduced scale, critical at 1
+//     beta    γ = β/log n
+//
+// and kept as γ. A division rounds: β of a point given by `beta` or `c` is within two units in the
+// last place of what was asked for, and two values that differ by less may be one point.
+//
+// What a law does not know (the correlation of a sphere, clusters where there are none, norms that
+// nothing looks at) is no part of a resolved point, so that one cloud is one point.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dewpoint/attention/jacobian_norm.hpp"
+#include "dewpoint/studies/experiment.hpp"
+#include "dewpoint/tokens/cloud.hpp"
+
+namespace dewpoint::studies {
+
+/// tokens, n, d, rho, rho-inner, cluster-size, norm, common, gamma, c, beta, alpha, mask.
+[[nodiscard]] std::vector<Parameter> layer_parameters(std::size_t standard_n);
+/// eta, eta-error, eta-probes: no axes, and none unless asked for.
+[[nodiscard]] std::vector<Parameter> norm_parameters();
+/// `gamma = {..., unit = "critical"}` is c.
+[[nodiscard]] std::vector<Unit> layer_units();
+
+/// Completes a point that has every default: n and d become those of the cloud, the temperature
+/// gamma, the mask its name; what does not matter is dropped. `norms_matter`: the experiment looks
+/// at norms of tokens even without residual and Jacobian norm. Throws Error{bad_value}.
+///   Properties  (1) completed(completed(p) with defaults) = completed(p).
+[[nodiscard]] Point completed(Point point, bool norms_matter);
+
+/// Parameters of a completed point.
+[[nodiscard]] tokens::CloudParameters cloud_of(const Point& point);
+[[nodiscard]] std::optional<attention::NormOptions> norm_of(const Point& point);
+/// β = γ log n.
+[[nodiscard]] double inverse_temperature_of(const Point& point);
+
+/// Whether theory's regular simplex describes the tokens: exactly, or as their limit d → ∞
+/// (equicorrelated).
+[[nodiscard]] bool is_simplex(const Point& point);
+/// Mean square norm of the tokens, as theory takes it.
+[[nodiscard]] double squared_norm_of(const Point& point);
+/// 1/(1 − ρ); NaN for tokens without a correlation.
+[[nodiscard]] double critical_gamma_of(const Point& point);
+
+}  // namespace dewpoint::studies

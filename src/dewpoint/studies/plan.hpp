@@ -1,0 +1,54 @@
+// The cells of a study: every combination of its axes, and those that a refinement adds.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "dewpoint/core/frame.hpp"
+#include "dewpoint/store/sweep_file.hpp"
+#include "dewpoint/studies/experiment.hpp"
+#include "dewpoint/studies/study_text.hpp"
+
+namespace dewpoint::studies {
+
+struct PlannedCell {
+  std::vector<std::size_t> place;  // one index per axis of the plan
+  Point point;                     // resolved
+  std::string key;
+  int level = 0;
+};
+
+struct Plan {
+  std::vector<Dimension> axes;
+  std::vector<PlannedCell> cells;  // the grid row by row, then each level of refinement
+};
+
+/// Hash of experiment, its schema, seed and canonical point: 32 hexadecimal digits.
+[[nodiscard]] std::string cell_key(const Experiment& experiment, std::uint64_t seed,
+                                   const Point& point);
+
+/// Every combination. Two combinations that resolve to the same point are an error, as is a point
+/// that the experiment refuses: Error{bad_value} with the combination.
+[[nodiscard]] Plan grid_plan(const StudyText& study, const Experiment& experiment);
+
+/// The plan with one level more: `value` is the mean of the refinement's observable at a cell of
+/// the plan. Candidates are neighbouring cells of the plan along an axis of `along` with a number
+/// between them (whole, where the parameter is; axis_values.hpp); their change is |difference of
+/// values|. Those among the largest `share` (rounded down, at least one; ties in the order of the
+/// plan, then of `along`) and above 0 get a cell there, unless the experiment refuses its point or
+/// the point is planned already.
+///   Properties  (1) a function of the plan and the values: the same on any runner.
+///               (2) cells of the plan stay in their order, with their points, keys and levels; the
+///                   new ones follow, row by row.
+[[nodiscard]] Plan refined(const StudyText& study, const Experiment& experiment, const Plan& plan,
+                           const std::function<double(const PlannedCell&)>& value);
+
+/// What the store is told.
+[[nodiscard]] store::SweepPlan stored_plan(const Plan& plan, const Experiment& experiment);
+
+}  // namespace dewpoint::studies
