@@ -22,7 +22,7 @@ Ask
   dewpoint dew              where a law of scores, or a file of them, condenses as n grows
   dewpoint condense         Gaussian scores, a planted key; query point: keys on a sphere
   dewpoint phase depth      many layers; predict: theory at any length; verify: are the papers right?
-
+  dewpoint run STUDY.toml   any of it over a grid, resumable, on threads or MPI ranks
   dewpoint doctor           what this build and this machine have
   dewpoint VERB --help      options, and an example that works when pasted
   man dewpoint              everything, after make install

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "dewpoint/core/error.hpp"
@@ -72,12 +73,33 @@ std::vector<StoredCell> read_cell_rows(Database& database) {
   return cells;
 }
 
-void read_moments(Database& database, const CellForm& form, std::vector<StoredCell>& cells) {
+// Without `enough` every cell is continued.
+bool is_continued(const SweepCell& cell, std::optional<std::uint64_t> enough) {
+  return !enough || (!cell.exact && cell.replicas < *enough);
+}
+
+// The rows of a table that belong to cells that are continued.
+std::string rows_of(const char* columns, const char* table, bool every_cell) {
+  return fmt::format("SELECT {} FROM {}{} ORDER BY cell, variable, position", columns, table,
+                     every_cell ? ""
+                                : " WHERE cell IN (SELECT id FROM cell WHERE exact = 0 "
+                                  "AND replicas > 0 AND replicas < ?)");
+}
+
+Statement prepared(Database& database, const char* columns, const char* table,
+                   std::optional<std::uint64_t> enough) {
+  Statement query = database.prepare(rows_of(columns, table, !enough));
+  if (enough)
+    query.bind(std::min<std::uint64_t>(*enough, std::numeric_limits<std::int64_t>::max()));
+  return query;
+}
+
+void read_moments(Database& database, const CellForm& form, std::vector<StoredCell>& cells,
+                  std::optional<std::uint64_t> enough) {
   Dealer dealer(cells, slots_of(form.measured, 0));
   const std::size_t count = value_count(form.measured);
-  auto query = database.prepare(
-      "SELECT cell, variable, position, samples, mean, squared_deviations FROM moment "
-      "ORDER BY cell, variable, position");
+  auto query = prepared(database, "cell, variable, position, samples, mean, squared_deviations",
+                        "moment", enough);
   while (query.step()) {
     std::vector<RunningMoments>& moments = dealer.cell_of(query).moments;
     if (moments.empty()) moments.reserve(count);
@@ -86,11 +108,11 @@ void read_moments(Database& database, const CellForm& form, std::vector<StoredCe
   }
 }
 
-void read_predictions(Database& database, const CellForm& form, std::vector<StoredCell>& cells) {
+void read_predictions(Database& database, const CellForm& form, std::vector<StoredCell>& cells,
+                      std::optional<std::uint64_t> enough) {
   Dealer dealer(cells, slots_of(form.predicted, form.measured.size()));
   const std::size_t count = value_count(form.predicted);
-  auto query = database.prepare(
-      "SELECT cell, variable, position, value FROM prediction ORDER BY cell, variable, position");
+  auto query = prepared(database, "cell, variable, position, value", "prediction", enough);
   while (query.step()) {
     std::vector<double>& predictions = dealer.cell_of(query).predictions;
     if (predictions.empty()) predictions.reserve(count);
@@ -191,11 +213,14 @@ void CellWriter::write_effort(std::optional<std::int64_t> session, std::int64_t 
   effort_.run(session, number, effort.from, effort.to, effort.seconds, effort.rank);
 }
 
-std::vector<StoredCell> read_stored_cells(Database& database, const CellForm& form) {
+std::vector<StoredCell> read_stored_cells(Database& database, const CellForm& form,
+                                          std::optional<std::uint64_t> enough) {
   std::vector<StoredCell> cells = read_cell_rows(database);
-  read_moments(database, form, cells);
-  read_predictions(database, form, cells);
-  std::erase_if(cells, [&](const StoredCell& cell) { return !is_known(cell.content, form); });
+  read_moments(database, form, cells, enough);
+  read_predictions(database, form, cells, enough);
+  std::erase_if(cells, [&](const StoredCell& cell) {
+    return is_continued(cell.content, enough) && !is_known(cell.content, form);
+  });
   return cells;
 }
 

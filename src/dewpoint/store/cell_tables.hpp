@@ -45,8 +45,10 @@ struct StoredCell {
   SweepCell content;
 };
 
-/// Every cell of which something is known, by number. Rows that are missing are damage.
-[[nodiscard]] std::vector<StoredCell> read_stored_cells(Database& database, const CellForm& form);
+/// Every cell of which something is known, by number; without numbers where it is exact or has
+/// `enough` replicas. Rows that are missing are damage.
+[[nodiscard]] std::vector<StoredCell> read_stored_cells(Database& database, const CellForm& form,
+                                                        std::optional<std::uint64_t> enough = {});
 
 /// Cells stay in the file by name; what they held is deleted.
 void forget_cells(Database& database);

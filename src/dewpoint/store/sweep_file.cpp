@@ -43,9 +43,10 @@ StoredCell* find_cell(std::vector<StoredCell>& cells, std::int64_t number) {
   return found != cells.end() && found->number == number ? &*found : nullptr;
 }
 
-std::map<std::string, SweepCell> read_cells(Database& database) {
+std::map<std::string, SweepCell> read_cells(Database& database,
+                                            std::optional<std::uint64_t> enough = {}) {
   const SweepPlan plan = read_plan_head(database);
-  auto stored = read_stored_cells(database, {plan.measured, plan.predicted});
+  auto stored = read_stored_cells(database, {plan.measured, plan.predicted}, enough);
   std::map<std::string, SweepCell> cells;
   // The index on the keys has them in order, and a map that is filled in order is filled fast.
   auto query = database.prepare("SELECT id FROM cell ORDER BY key");
@@ -286,6 +287,10 @@ SweepFile::~SweepFile() = default;
 
 std::map<std::string, SweepCell> SweepFile::cells() const {
   return writer_->exclusively([](Database& database) { return read_cells(database); });
+}
+
+std::map<std::string, SweepCell> SweepFile::cells_to_continue(std::uint64_t enough) const {
+  return writer_->exclusively([&](Database& database) { return read_cells(database, enough); });
 }
 
 void SweepFile::begin_session(const SweepSession& session) {

@@ -113,6 +113,9 @@ class SweepFile {
 
   /// Everything known about every cell of the file, whatever plan wanted it.
   [[nodiscard]] std::map<std::string, SweepCell> cells() const;
+  /// The same for whoever only adds what is missing: a cell that is exact or has `enough` replicas
+  /// comes without its numbers, which makes opening a large study that is nearly finished cheap.
+  [[nodiscard]] std::map<std::string, SweepCell> cells_to_continue(std::uint64_t enough) const;
 
   void begin_session(const SweepSession& session);
   /// `outcome`: "finished", "stopped", "failed: ...".

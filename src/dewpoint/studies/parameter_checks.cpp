@@ -16,8 +16,10 @@ void require(bool allowed, const std::string& name, double value, const std::str
 
 std::size_t whole_between(const Point& point, const std::string& name, double least, double most) {
   const double value = number_of(point, name);
-  require(value >= least && value <= most && value == std::floor(value), name, value,
-          fmt::format("a whole number in [{}, {}]", least, most));
+  const bool allowed = value >= least && value <= most && value == std::floor(value);
+  if (!allowed) {
+    require(false, name, value, fmt::format("a whole number in [{}, {}]", least, most));
+  }
   return static_cast<std::size_t>(value);
 }
 

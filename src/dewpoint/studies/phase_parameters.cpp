@@ -181,7 +181,8 @@ double squared_norm_of(const Point& point) {
 }
 
 double critical_gamma_of(const Point& point) {
-  if (!has(point, "rho")) return std::numeric_limits<double>::quiet_NaN();
+  const bool clusters = has(point, "cluster-size");  // which have two thresholds of their own
+  if (clusters || !has(point, "rho")) return std::numeric_limits<double>::quiet_NaN();
   return theory::critical_gamma(number_of(point, "rho"));
 }
 

@@ -51,7 +51,7 @@ namespace dewpoint::studies {
 [[nodiscard]] bool is_simplex(const Point& point);
 /// Mean square norm of the tokens, as theory takes it.
 [[nodiscard]] double squared_norm_of(const Point& point);
-/// 1/(1 − ρ); NaN for tokens without a correlation.
+/// 1/(1 − ρ); NaN for tokens without one correlation.
 [[nodiscard]] double critical_gamma_of(const Point& point);
 
 }  // namespace dewpoint::studies

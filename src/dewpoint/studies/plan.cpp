@@ -9,11 +9,14 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <string_view>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/matrix.hpp"
+#include "dewpoint/core/run_context.hpp"
 
 namespace dewpoint::studies {
 namespace {
@@ -56,13 +59,14 @@ void expect_finite(const Point& point) {
   }
 }
 
-/// The next place row by row: false after the last. `changed` is the slowest axis that moved.
-bool advance(Place& place, const std::vector<Dimension>& axes, std::size_t& changed) {
-  for (changed = axes.size(); changed-- > 0;) {
-    if (++place[changed] < axes[changed].coordinates.size()) return true;
-    place[changed] = 0;
+/// Place number `cell`, row by row.
+Place place_of(std::size_t cell, const std::vector<Dimension>& axes) {
+  Place place(axes.size());
+  for (std::size_t k = axes.size(); k-- > 0;) {
+    place[k] = cell % axes[k].coordinates.size();
+    cell /= axes[k].coordinates.size();
   }
-  return false;
+  return place;
 }
 
 std::size_t cell_count(const std::vector<Dimension>& axes) {
@@ -79,18 +83,37 @@ PlannedCell cell_at(const StudyText& study, const Experiment& experiment, const 
   return cell;
 }
 
-/// `seen`: the keys of the cells before the last.
-void expect_new(std::unordered_set<std::string_view>& seen, const Plan& plan) {
-  const PlannedCell& last = plan.cells.back();
-  if (seen.insert(last.key).second) return;
-  const auto earlier = std::find_if(plan.cells.begin(), plan.cells.end(),
-                                    [&](const auto& cell) { return cell.key == last.key; });
-  throw Error(Code::bad_value,
-              fmt::format("grid: the cells {} and {} are the same point; allowed: axes that all "
-                          "matter",
-                          combination_text(plan.axes, earlier->place),
-                          combination_text(plan.axes, last.place)));
+/// Makes the cells of a range; the refusal of the first that is refused.
+std::optional<Error> fill(const StudyText& study, const Experiment& experiment, Range range,
+                          Plan& plan) {
+  Point given = study.fixed;
+  for (std::size_t cell = range.begin; cell < range.end; ++cell) {
+    Place place = place_of(cell, plan.axes);
+    for (std::size_t k = 0; k < place.size(); ++k) set_coordinate(given, plan.axes[k], place[k]);
+    try {
+      plan.cells[cell] = cell_at(study, experiment, given, place);
+    } catch (const Error& error) {
+      return Error(error.code(), fmt::format("the cell {}: {}", combination_text(plan.axes, place),
+                                             error.what()));
+    }
+  }
+  return {};
 }
+
+void expect_different(const Plan& plan) {
+  std::unordered_map<std::string_view, const PlannedCell*> seen(plan.cells.size());
+  for (const PlannedCell& cell : plan.cells) {
+    const auto [earlier, is_new] = seen.emplace(cell.key, &cell);
+    if (is_new) continue;
+    throw Error(Code::bad_value,
+                fmt::format("grid: the cells {} and {} are the same point; allowed: axes that all "
+                            "matter",
+                            combination_text(plan.axes, earlier->second->place),
+                            combination_text(plan.axes, cell.place)));
+  }
+}
+
+constexpr std::size_t kCellsAtOnce = 1024;
 
 }  // namespace
 
@@ -105,23 +128,17 @@ std::string cell_key(const Experiment& experiment, std::uint64_t seed, const Poi
 Plan grid_plan(const StudyText& study, const Experiment& experiment) {
   Plan plan;
   for (const GridAxis& axis : study.grid) plan.axes.push_back(dimension_of(axis));
-  plan.cells.reserve(cell_count(plan.axes));
-  std::unordered_set<std::string_view> seen(cell_count(plan.axes));
-  Point given = study.fixed;
-  Place place(plan.axes.size(), 0);
-  std::size_t changed = 0;
-  do {
-    for (std::size_t k = changed; k < place.size(); ++k) {
-      set_coordinate(given, plan.axes[k], place[k]);
-    }
-    try {
-      plan.cells.push_back(cell_at(study, experiment, given, place));
-    } catch (const Error& error) {
-      throw Error(error.code(),
-                  fmt::format("the cell {}: {}", combination_text(plan.axes, place), error.what()));
-    }
-    expect_new(seen, plan);
-  } while (advance(place, plan.axes, changed));
+  const std::size_t count = cell_count(plan.axes);
+  plan.cells.resize(count);
+  std::vector<std::optional<Error>> refusals((count + kCellsAtOnce - 1) / kCellsAtOnce);
+  parallel_for(refusals.size(), {}, [&](std::size_t block) {
+    const std::size_t begin = block * kCellsAtOnce;
+    refusals[block] = fill(study, experiment, {begin, std::min(begin + kCellsAtOnce, count)}, plan);
+  });
+  for (const auto& refusal : refusals) {
+    if (refusal) throw Error(*refusal);
+  }
+  expect_different(plan);
   return plan;
 }
 

@@ -24,6 +24,11 @@ struct CellState {
   bool grown = false;  // in this run
 };
 
+// Whether more than the number of replicas decides what is missing.
+bool needs_numbers(const StudyText& study) {
+  return study.refinement.has_value() || study.precision.target_error > 0.0;
+}
+
 class Run {
  public:
   Run(const StudyText& study, const Experiment& experiment, Plan plan, store::SweepFile& file,
@@ -98,7 +103,8 @@ Run::Run(const StudyText& study, const Experiment& experiment, Plan plan, store:
       workers_(workers),
       options_(options),
       plan_(std::move(plan)),
-      stored_(file.cells()),
+      stored_(needs_numbers(study) ? file.cells()
+                                   : file.cells_to_continue(study.precision.replicas)),
       observables_(experiment.observables(plan_.cells.at(0).point)),
       positions_(positions_of(observables_)),
       predictions_(positions_of(experiment.predictions(plan_.cells.at(0).point))),
@@ -139,16 +145,18 @@ void Run::admit_new_cells() {
   for (std::size_t i = cells_.size(); i < plan_.cells.size(); ++i) {
     const PlannedCell& planned = plan_.cells[i];
     CellState& cell = cells_.emplace_back();
-    cell.work = work_of(experiment_, planned.point);
     auto stored = stored_.extract(planned.key);
-    if (!stored.empty() && stored.mapped().moments.size() == positions_ &&
-        stored.mapped().predictions.size() == predictions_) {
-      cell.known = std::move(stored.mapped());
-    } else {
-      cell.known.moments.resize(positions_);
-    }
+    if (!stored.empty()) cell.known = std::move(stored.mapped());
     cell.known.exact = experiment_.deterministic(planned.point);
+    const bool has_numbers =
+        cell.known.moments.size() == positions_ && cell.known.predictions.size() == predictions_;
+    const bool is_enough = !needs_numbers(study_) && cell.known.replicas > 0 &&
+                           demand_.replicas(cell.known, cell.known.exact) == cell.known.replicas;
+    if (!has_numbers && !is_enough) {
+      cell.known = {0, std::vector<RunningMoments>(positions_), {}, cell.known.exact};
+    }
     settle(i, needs);
+    if (!cell.finished) cell.work = work_of(experiment_, planned.point);
     outcome_.reused += cell.finished ? 1 : 0;
   }
   for (Tile& tile : tiles_of(experiment_, plan_.cells, needs)) schedule_.add(std::move(tile));
