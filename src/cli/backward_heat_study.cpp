@@ -2,8 +2,8 @@
 
 #include "cli/console.hpp"
 #include "cli/grid.hpp"
-#include "cli/study_record.hpp"
 #include "cli/sl_studies.hpp"
+#include "cli/study_record.hpp"
 #include "dewpoint/experiments/backward_heat.hpp"
 #include "dewpoint/theory/backward_heat.hpp"
 #include "dewpoint/theory/sphere_moments.hpp"

@@ -13,8 +13,8 @@
 #include "cli/console.hpp"
 #include "cli/frame_json.hpp"
 #include "cli/grid.hpp"
-#include "cli/study_record.hpp"
 #include "cli/predict_options.hpp"
+#include "cli/study_record.hpp"
 #include "dewpoint/core/build_info.hpp"
 
 namespace dewpoint::cli {

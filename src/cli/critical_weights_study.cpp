@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "cli/console.hpp"
-#include "cli/study_record.hpp"
 #include "cli/sl_studies.hpp"
+#include "cli/study_record.hpp"
 #include "dewpoint/core/distributions/sphere_gap.hpp"
 #include "dewpoint/experiments/critical_limit.hpp"
 #include "dewpoint/experiments/query.hpp"

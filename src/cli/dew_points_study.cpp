@@ -3,8 +3,8 @@
 
 #include "cli/console.hpp"
 #include "cli/grid.hpp"
-#include "cli/study_record.hpp"
 #include "cli/sl_studies.hpp"
+#include "cli/study_record.hpp"
 #include "dewpoint/experiments/dew.hpp"
 #include "dewpoint/scores/law_names.hpp"
 #include "dewpoint/theory/key_scales.hpp"

@@ -3,8 +3,8 @@
 #include <numbers>
 
 #include "cli/console.hpp"
-#include "cli/study_record.hpp"
 #include "cli/sl_studies.hpp"
+#include "cli/study_record.hpp"
 #include "dewpoint/experiments/query.hpp"
 #include "dewpoint/scores/sphere_output.hpp"
 #include "dewpoint/theory/critical_sphere.hpp"

@@ -13,10 +13,10 @@
 #include "cli/console.hpp"
 #include "cli/frame_json.hpp"
 #include "cli/grid.hpp"
-#include "cli/study_record.hpp"
 #include "cli/predict_options.hpp"
 #include "cli/query_keys.hpp"
 #include "cli/query_theory.hpp"
+#include "cli/study_record.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/store/study.hpp"
 

@@ -21,7 +21,8 @@ namespace dewpoint {
 struct Dimension {
   std::string name;
   std::vector<double> coordinates;
-  std::vector<std::string> labels = {};  // where the coordinates are names: 0, 1, ... stand for them
+  std::vector<std::string> labels =
+      {};  // where the coordinates are names: 0, 1, ... stand for them
 };
 
 struct Variable {
