@@ -49,6 +49,21 @@ TEST(SweepFile, GivesBackEveryNumberBitForBit) {
   expect_same(again.cells(), cells);
 }
 
+TEST(SweepFile, ReadsTheNumbersOfCellsThatAreContinuedOnly) {
+  const ScratchFolder folder;
+  SweepCell exact = sweep_cell(3, 1);
+  exact.exact = true;
+  const Cells cells = {{key_of(0.0, "sphere"), sweep_cell(1, 4)},
+                       {key_of(0.5, "sphere"), sweep_cell(2, 8)},
+                       {key_of(0.5, "cube"), exact}};
+  write_sweep(folder / "a.study", sweep_plan(), cells);
+  const Cells found = SweepFile(folder / "a.study", sweep_head()).cells_to_continue(8);
+  Cells expected = cells;
+  expected[key_of(0.5, "sphere")] = {.replicas = 8, .moments = {}, .predictions = {}};
+  expected[key_of(0.5, "cube")] = {.replicas = 1, .moments = {}, .predictions = {}, .exact = true};
+  expect_same(found, expected);
+}
+
 TEST(SweepFile, IsOneFileWhenClosed) {
   const ScratchFolder folder;
   {
