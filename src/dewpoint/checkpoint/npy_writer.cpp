@@ -32,7 +32,8 @@ void append_little_endian(std::string& bytes, Unsigned value) {
 
 // Everything before the first element. Version 1.0 keeps the length of the header in two bytes,
 // enough for any shape of fewer than 3000 dimensions.
-std::string preamble(std::string_view descr, const NpyShape& shape, std::size_t elements) {
+std::string preamble(std::string_view descr, const NpyShape& shape,
+                     [[maybe_unused]] std::size_t elements) {
   DEWPOINT_EXPECTS(
       std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>()) == elements);
   constexpr std::string_view magic("\x93NUMPY\x01\x00", 8);

@@ -143,10 +143,11 @@ std::vector<FileContent> csv_files(const Selection& selection) {
   Json described = Json::object();
   Names names;
   for (const Frame* frame : selection.frames) {
-    const std::string of_frame = selection.frames.size() == 1 ? "" : "-" + file_part(frame->name());
+    const std::string of_frame =
+        selection.frames.size() == 1 ? "" : fmt::format("-{}", file_part(frame->name()));
     const std::vector<Table> tables = tables_of(*frame);
     for (std::size_t k = 0; k < tables.size(); ++k) {
-      const std::string of_table = k == 0 ? "" : "-" + dimensions_part(tables[k]);
+      const std::string of_table = k == 0 ? "" : fmt::format("-{}", dimensions_part(tables[k]));
       const CsvTable table(tables[k]);
       const fs::path file = with_suffix(selection.target, names.claim(of_frame + of_table));
       files.push_back({file, table.text()});

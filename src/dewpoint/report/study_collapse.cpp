@@ -42,7 +42,7 @@ std::string summary(const CollapseFit& fit, const LineRoles& roles) {
   return text + fmt::format(" of {}, quality {:.3g}", fit.size_variable, fit.quality);
 }
 
-void expect_sizes(const FreeAxis& sizes, const CollapseFit& fit) {
+void expect_sizes(const FreeAxis& sizes, [[maybe_unused]] const CollapseFit& fit) {
   DEWPOINT_EXPECTS(in_logarithms(fit) || fit.size_variable == "n");
   if (sizes.values().front() > 1) return;
   throw Error(Code::bad_value, fmt::format("axis '{}' begins at {}, a collapse needs sizes above 1",
