@@ -20,6 +20,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <thread>
 
 #include "dewpoint/store/sweep_file.hpp"
@@ -103,14 +104,20 @@ double processor_seconds(const std::function<void()>& work) {
   return now() - start;
 }
 
-// So many steps that a cell takes so long.
+// So many steps that a cell takes so long, corrected by cells of about that length: a long loop
+// runs at another speed than short ones.
 std::size_t steps_for(double seconds) {
-  constexpr std::size_t kTrial = 1'000'000;
-  double least = 1e9;
-  for (int i = 0; i < 5; ++i) {
-    least = std::min(least, processor_seconds([] { (void)compute_plainly(study_of(1, kTrial)); }));
+  constexpr std::size_t kCells = 20;
+  double steps = 10'000.0;
+  for (int round = 0; round < 3; ++round) {
+    const StudyText trial = study_of(kCells, static_cast<std::size_t>(steps));
+    double least = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < 5; ++i) {
+      least = std::min(least, processor_seconds([&] { (void)compute_plainly(trial); }));
+    }
+    steps *= seconds * kCells / least;
   }
-  return static_cast<std::size_t>(seconds / least * kTrial);
+  return static_cast<std::size_t>(steps);
 }
 
 class Folder {

@@ -57,7 +57,8 @@ TEST(SweepFile, ReadsTheNumbersOfCellsThatAreContinuedOnly) {
                        {key_of(0.5, "sphere"), sweep_cell(2, 8)},
                        {key_of(0.5, "cube"), exact}};
   write_sweep(folder / "a.study", sweep_plan(), cells);
-  const Cells found = SweepFile(folder / "a.study", sweep_head()).cells_to_continue(8);
+  const auto read = SweepFile(folder / "a.study", sweep_head()).cells_to_continue(8);
+  const Cells found(read.begin(), read.end());
   Cells expected = cells;
   expected[key_of(0.5, "sphere")] = {.replicas = 8, .moments = {}, .predictions = {}};
   expected[key_of(0.5, "cube")] = {.replicas = 1, .moments = {}, .predictions = {}, .exact = true};

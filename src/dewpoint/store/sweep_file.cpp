@@ -43,10 +43,18 @@ StoredCell* find_cell(std::vector<StoredCell>& cells, std::int64_t number) {
   return found != cells.end() && found->number == number ? &*found : nullptr;
 }
 
-std::map<std::string, SweepCell> read_cells(Database& database,
-                                            std::optional<std::uint64_t> enough = {}) {
+std::unordered_map<std::string, SweepCell> read_cells_to_continue(
+    Database& database, std::optional<std::uint64_t> enough) {
   const SweepPlan plan = read_plan_head(database);
   auto stored = read_stored_cells(database, {plan.measured, plan.predicted}, enough);
+  std::unordered_map<std::string, SweepCell> cells(stored.size());
+  for (StoredCell& cell : stored) cells.emplace(std::move(cell.key), std::move(cell.content));
+  return cells;
+}
+
+std::map<std::string, SweepCell> read_cells(Database& database) {
+  const SweepPlan plan = read_plan_head(database);
+  auto stored = read_stored_cells(database, {plan.measured, plan.predicted});
   std::map<std::string, SweepCell> cells;
   // The index on the keys has them in order, and a map that is filled in order is filled fast.
   auto query = database.prepare("SELECT id FROM cell ORDER BY key");
@@ -250,7 +258,7 @@ std::optional<std::size_t> SweepFile::Writer::kept_cells() noexcept {
 }
 
 void SweepFile::Writer::set_plan(Database& database, const SweepPlan& plan) {
-  if (has_plan(database, plan)) return;
+  if (store::has_plan(database, plan)) return;
   const CellForm form{plan.measured, plan.predicted};
   in_transaction(database, [&] {
     const SweepPlan stored = read_plan_head(database);
@@ -289,8 +297,14 @@ std::map<std::string, SweepCell> SweepFile::cells() const {
   return writer_->exclusively([](Database& database) { return read_cells(database); });
 }
 
-std::map<std::string, SweepCell> SweepFile::cells_to_continue(std::uint64_t enough) const {
-  return writer_->exclusively([&](Database& database) { return read_cells(database, enough); });
+std::unordered_map<std::string, SweepCell> SweepFile::cells_to_continue(
+    std::optional<std::uint64_t> enough) const {
+  return writer_->exclusively(
+      [&](Database& database) { return read_cells_to_continue(database, enough); });
+}
+
+bool SweepFile::has_plan(const SweepPlan& plan) const {
+  return writer_->exclusively([&](Database& database) { return store::has_plan(database, plan); });
 }
 
 void SweepFile::begin_session(const SweepSession& session) {

@@ -31,7 +31,9 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -115,7 +117,9 @@ class SweepFile {
   [[nodiscard]] std::map<std::string, SweepCell> cells() const;
   /// The same for whoever only adds what is missing: a cell that is exact or has `enough` replicas
   /// comes without its numbers, which makes opening a large study that is nearly finished cheap.
-  [[nodiscard]] std::map<std::string, SweepCell> cells_to_continue(std::uint64_t enough) const;
+  /// Nothing: no cell has enough, nor is any exact.
+  [[nodiscard]] std::unordered_map<std::string, SweepCell> cells_to_continue(
+      std::optional<std::uint64_t> enough) const;
 
   void begin_session(const SweepSession& session);
   /// `outcome`: "finished", "stopped", "failed: ...".
@@ -124,6 +128,8 @@ class SweepFile {
   /// Replaces the plan. The measured and predicted variables must be those of the cells present, or
   /// no cell may be present that has others: a cell of another form is forgotten.
   void set_plan(const SweepPlan& plan);
+  /// Whether set_plan would change nothing; parameters of places are not looked at.
+  [[nodiscard]] bool has_plan(const SweepPlan& plan) const;
 
   /// Replaces what is known of a cell of the plan; returns at once, committed within 50 ms. A
   /// failure of an earlier commit is thrown here: Error{unwritable_file}, with what to do.

@@ -167,7 +167,7 @@ class DepthExperiment final : public Experiment {
   }
 
   [[nodiscard]] bool deterministic(const Point& point) const override {
-    return tokens::is_deterministic(cloud_of(point));
+    return is_deterministic_cloud(point);
   }
 
   /// A layer is a cell of a phase diagram. The end-to-end Jacobian of every depth is multiplied

@@ -148,8 +148,8 @@ class PhaseExperiment final : public Experiment {
   }
 
   [[nodiscard]] bool deterministic(const Point& point) const override {
-    const experiments::PhasePoint p = point_of(point, 0);
-    return tokens::is_deterministic(p.cloud) && !experiments::samples_rows(p);
+    const double rows = number_of(point, "rows");
+    return is_deterministic_cloud(point) && !(rows > 0.0 && rows < number_of(point, "n"));
   }
 
   [[nodiscard]] double work(const Point& point) const override {

@@ -180,6 +180,12 @@ double squared_norm_of(const Point& point) {
   return long_ones ? number_of(point, "d") : 1.0;
 }
 
+bool is_deterministic_cloud(const Point& point) {
+  tokens::CloudParameters cloud;
+  cloud.law = word_of(point, "tokens");
+  return tokens::is_deterministic(cloud);
+}
+
 double critical_gamma_of(const Point& point) {
   const bool clusters = has(point, "cluster-size");  // which have two thresholds of their own
   if (clusters || !has(point, "rho")) return std::numeric_limits<double>::quiet_NaN();

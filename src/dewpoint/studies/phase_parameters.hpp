@@ -42,6 +42,8 @@ namespace dewpoint::studies {
 
 /// Parameters of a completed point.
 [[nodiscard]] tokens::CloudParameters cloud_of(const Point& point);
+/// Whether the law of the tokens has no randomness; asked of every cell of a study.
+[[nodiscard]] bool is_deterministic_cloud(const Point& point);
 [[nodiscard]] std::optional<attention::NormOptions> norm_of(const Point& point);
 /// β = γ log n.
 [[nodiscard]] double inverse_temperature_of(const Point& point);

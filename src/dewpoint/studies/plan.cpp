@@ -142,7 +142,7 @@ Plan grid_plan(const StudyText& study, const Experiment& experiment) {
   return plan;
 }
 
-store::SweepPlan stored_plan(const Plan& plan, const Experiment& experiment) {
+store::SweepPlan stored_places(const Plan& plan, const Experiment& experiment) {
   DEWPOINT_EXPECTS(!plan.cells.empty());
   store::SweepPlan stored{.axes = plan.axes, .measured = {}, .predicted = {}, .places = {}};
   const Point& first = plan.cells.front().point;
@@ -154,7 +154,15 @@ store::SweepPlan stored_plan(const Plan& plan, const Experiment& experiment) {
   }
   stored.places.reserve(plan.cells.size());
   for (const PlannedCell& cell : plan.cells) {
-    stored.places.push_back({cell.place, cell.key, canonical_text(cell.point), cell.level});
+    stored.places.push_back({cell.place, cell.key, {}, cell.level});
+  }
+  return stored;
+}
+
+store::SweepPlan stored_plan(const Plan& plan, const Experiment& experiment) {
+  store::SweepPlan stored = stored_places(plan, experiment);
+  for (std::size_t i = 0; i < plan.cells.size(); ++i) {
+    stored.places[i].parameters = canonical_text(plan.cells[i].point);
   }
   return stored;
 }

@@ -48,7 +48,9 @@ struct Plan {
 [[nodiscard]] Plan refined(const StudyText& study, const Experiment& experiment, const Plan& plan,
                            const std::function<double(const PlannedCell&)>& value);
 
-/// What the store is told.
+/// What the store is told, but for the parameters of the cells: enough to compare plans.
+[[nodiscard]] store::SweepPlan stored_places(const Plan& plan, const Experiment& experiment);
+/// All of it.
 [[nodiscard]] store::SweepPlan stored_plan(const Plan& plan, const Experiment& experiment);
 
 }  // namespace dewpoint::studies

@@ -75,7 +75,7 @@ class Run {
 
   Plan plan_;
   bool plan_kept_ = false;
-  std::map<std::string, store::SweepCell> stored_;
+  std::unordered_map<std::string, store::SweepCell> stored_;
   std::vector<Observable> observables_;
   std::size_t positions_;    // values of a replica of a cell
   std::size_t predictions_;  // of a cell
@@ -103,8 +103,8 @@ Run::Run(const StudyText& study, const Experiment& experiment, Plan plan, store:
       workers_(workers),
       options_(options),
       plan_(std::move(plan)),
-      stored_(needs_numbers(study) ? file.cells()
-                                   : file.cells_to_continue(study.precision.replicas)),
+      stored_(file.cells_to_continue(
+          needs_numbers(study) ? std::nullopt : std::optional(study.precision.replicas))),
       observables_(experiment.observables(plan_.cells.at(0).point)),
       positions_(positions_of(observables_)),
       predictions_(positions_of(experiment.predictions(plan_.cells.at(0).point))),
@@ -185,7 +185,10 @@ bool Run::refine() {
 }
 
 void Run::keep_plan() {
-  if (!plan_kept_) file_.set_plan(stored_plan(plan_, experiment_));
+  if (plan_kept_) return;
+  if (!file_.has_plan(stored_places(plan_, experiment_))) {
+    file_.set_plan(stored_plan(plan_, experiment_));
+  }
   plan_kept_ = true;
 }
 
