@@ -4,11 +4,9 @@ import csv
 import json
 import os
 import re
-import signal
+import shutil
 import sqlite3
 import subprocess
-import sys
-import time
 import unittest
 
 from harness import DEWPOINT, ProgramTest
@@ -121,6 +119,50 @@ class Running(StudyTest):
             with self.subTest(name):
                 self.write(self.succeed("run", "--template", name), name + ".toml")
                 self.assertGreater(self.succeed_json("run", name + ".toml")["finished"], 0)
+
+
+class Ranks(StudyTest):
+    """mpirun on this machine, with more ranks than cores."""
+
+    ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+    def run_on_ranks(self, ranks, *arguments):
+        mpirun = shutil.which("mpirun")
+        if mpirun is None:
+            self.skipTest("there is no mpirun")
+        return subprocess.run([mpirun, "-n", str(ranks), "--oversubscribe", DEWPOINT, "run",
+                               *arguments], cwd=self.folder.name, text=True, capture_output=True,
+                              timeout=300, env={**os.environ, **self.ROOT})
+
+    def expect_same_bytes(self, file):
+        self.succeed("run", file, "-o", "local.study")
+        result = self.run_on_ranks(3, file, "-o", "ranks.study")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("3 rank(s)", self.succeed("show", "ranks.study"))
+        self.assertEqual(self.csv_of("ranks.study"), self.csv_of("local.study"))
+
+    def test_three_ranks_write_the_same_bytes(self):
+        self.expect_same_bytes(self.write(SMALL))
+
+    def test_one_huge_point_is_divided_over_ranks(self):
+        self.expect_same_bytes(self.write("""
+experiment = "phase"
+replicas = 2
+[parameters]
+n = 300000
+d = 8
+rows = 16
+gamma = 2.0
+common = "fixed"
+[grid]
+rho = [0.5]
+"""))
+
+    def test_a_bad_file_ends_all_ranks(self):
+        self.write(SMALL.replace("gamma =", "gama ="))
+        result = self.run_on_ranks(2, "small.toml")
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(result.stderr.count("did you mean 'gamma'?"), 1)
 
 
 class Refusals(StudyTest):
