@@ -11,6 +11,8 @@
 // them also schedules and writes. That takes the clock on the wall, so it is judged only while a
 // plain loop gets a whole processor: on a busy machine the ratio means nothing.
 //
+// And a finished study of 100,000 cells should be found finished within a second.
+//
 // First the studies must have every value of the plain loop, to the last bit.
 #include <time.h>
 #include <unistd.h>
@@ -180,6 +182,38 @@ void race_on_processor_time(std::vector<bench::Contestant>& race, int rounds) {
   }
 }
 
+// A finished study of 100,000 cells of a real experiment: planned, opened, found finished, closed.
+void measure_resuming(Folder& folder) {
+  StudyText study;
+  study.experiment = "phase";
+  study.seed = kSeed;
+  study.fixed = {{"tokens", std::string("simplex")}, {"n", 8.0}};
+  study.grid = {{"rho", {}}, {"gamma", {}}};
+  for (int i = 0; i < 100; ++i) study.grid[0].values.push_back(i / 100.0);
+  for (int i = 1; i <= 1000; ++i) study.grid[1].values.push_back(i / 100.0);
+  const Experiment& phase = experiment_named("phase");
+  const fs::path path = folder.fresh();
+  store::SweepHead phase_head = head();
+  phase_head.experiment = "phase";
+  const auto resume = [&] {
+    const auto workers = local_workers(phase, kSeed, 0);
+    Plan plan = grid_plan(study, phase);
+    store::SweepFile file(path, phase_head);
+    const RunOutcome outcome = run_study(study, phase, std::move(plan), file, *workers, {});
+    file.close();
+    return outcome;
+  };
+  if (resume().finished != 100'000 || resume().replicas != 0) {
+    fmt::print("a finished study was computed again: not timed\n");
+    return;
+  }
+  std::vector<bench::Contestant> race = {
+      {"100,000 finished cells, resumed", [&] { (void)resume(); }}};
+  bench::race(race, 5);
+  bench::print(race[0]);
+  bench::claim("a second / resuming", 1.0 / race[0].best(), 1.0);
+}
+
 int measure_threads() {
   constexpr std::size_t kCells = 1000, kEmptyCells = 20'000;
   const int all = static_cast<int>(std::thread::hardware_concurrency());
@@ -205,6 +239,7 @@ int measure_threads() {
   bench::claim(fmt::format("plain/study, {} threads", all), race[0].best() / race[2].best(),
                1.0 / 1.05);
   fmt::print("  an empty cell: {:.1f} us\n", 1e6 * race[3].best() / kEmptyCells);
+  measure_resuming(folder);
   return EXIT_SUCCESS;
 }
 
