@@ -109,7 +109,7 @@ class Experiment {
   /// Into how many parts a replica of this point may be divided; 1: it is not. A function of the
   /// point alone. Points with parts are measured one by one, part by part, and joined.
   [[nodiscard]] virtual std::size_t parts(const Point& /*point*/) const { return 1; }
-  /// What a part hands to join(): a few kilobytes.
+  /// What a part hands to join(): up to some hundred kilobytes, as it travels to rank 0.
   [[nodiscard]] virtual std::vector<double> measure_part(const Point& point, std::uint64_t seed,
                                                          std::uint64_t replica, std::size_t part,
                                                          const RunContext& context) const;
