@@ -77,12 +77,18 @@ report::CollapseFit drawn(const diagnosis::Collapse& fit, bool logarithmic) {
   return out;
 }
 
+// The error, and over which values the picture still looks collapsed.
+std::string line_of(const char* name, const diagnosis::CollapseParameter& parameter) {
+  return fmt::format("{} {} (quality within 1 of the best from {:.4g} to {:.4g})\n", name,
+                     to_string(parameter.value), parameter.lowest, parameter.highest);
+}
+
 std::string text_of(const diagnosis::Collapse& fit) {
-  return fmt::format(
-      "critical {}\nexponent {}\namplitude {}\nquality {:.3g} over {} of {} points\n{}",
-      to_string(fit.critical.value), to_string(fit.width_exponent.value),
-      to_string(fit.height_exponent.value), fit.quality.mean, fit.quality.compared,
-      fit.quality.points, fit.doubt.empty() ? "" : "doubt: " + fit.doubt + "\n");
+  return line_of("critical", fit.critical) + line_of("exponent", fit.width_exponent) +
+         line_of("amplitude", fit.height_exponent) +
+         fmt::format("quality {:.3g} over {} of {} points\n", fit.quality.mean,
+                     fit.quality.compared, fit.quality.points) +
+         (fit.doubt.empty() ? "" : "doubt: " + fit.doubt + "\n");
 }
 
 FittedFigure collapse(const store::StudyRecord& study, const report::FigureRequest& request,

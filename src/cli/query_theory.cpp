@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dewpoint/core/distributions/sphere_gap.hpp"
+#include "dewpoint/studies/many_keys.hpp"
 #include "dewpoint/theory/condensed_sphere.hpp"
 #include "dewpoint/theory/critical_sphere.hpp"
 #include "dewpoint/theory/finite_scores.hpp"
@@ -15,7 +16,9 @@ namespace dewpoint::cli {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-constexpr double kMostMomentBeta = 1e11;
+using studies::kLeastGaussianKeys;
+using studies::kMostGaussianSkewness;
+using studies::kMostMomentBeta;
 
 struct Place {
   int dimension;

@@ -29,12 +29,6 @@ struct QueryPrediction {
   double condensed_bias, condensed_scatter;
 };
 
-/// Below this n_eff, or where the law's own skewness is larger than this, the part along the query
-/// is not Gaussian, and the Gaussian law is not given. The second condition fails first in many
-/// dimensions: there 2β reaches the edge of the keys while n_eff is still in the hundreds.
-inline constexpr double kLeastGaussianKeys = 7.0;
-inline constexpr double kMostGaussianSkewness = 1.0;
-
 /// From this n_eff on the Gaussian law has the variances to within 4 %.
 inline constexpr double kSubcriticalKeys = 70.0;
 

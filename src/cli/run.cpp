@@ -73,10 +73,10 @@ std::string cost_text(const studies::CostEstimate& cost, int threads) {
   const std::string more = cost.at_least ? "at least " : "about ";
   return fmt::format(
       "{} cells, {} of them to compute, {} replica(s)\n"
-      "{}{} of work, {} on {} thread(s); {} to {} by the {} point(s) that were timed\n",
+      "{}{} of work on one thread ({} to {} by the {} point(s) that were timed), {} on {}\n",
       cost.cells, cost.missing, cost.replicas, more, duration_text(cost.seconds),
-      duration_text(cost.seconds / threads), threads, duration_text(cost.low),
-      duration_text(cost.high), cost.measured);
+      duration_text(cost.low), duration_text(cost.high), cost.measured,
+      duration_text(cost.seconds / threads), threads);
 }
 
 int estimate(const RunCommand& o) {
@@ -87,8 +87,8 @@ int estimate(const RunCommand& o) {
   const int threads =
       o.threads > 0 ? o.threads : static_cast<int>(std::thread::hardware_concurrency());
   if (!o.json) {
-    fmt::print("{}{}Nothing was computed. To run it: dewpoint run {}\n",
-               studies::effective_text(study) + "\n", cost_text(cost, threads), o.file);
+    fmt::print("{}\n{}Nothing was kept. The same command without --dry-run runs it.\n",
+               studies::effective_text(study), cost_text(cost, threads));
     return 0;
   }
   const Json out = {{"study", study.study},

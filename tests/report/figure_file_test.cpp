@@ -123,21 +123,21 @@ TEST(WriteFigure, LeavesAllOldFilesWhenOneCannotBeWritten) {
 // What was not measured there is no point: the second cell borrows.
 TEST(PointsCsv, HoldsMeasuredCellsAndCurves) {
   EXPECT_EQ(points_csv(heat_map()),
-            "panel,curve,x,y,value\r\n"
-            "\"n = 64, \"\"simplex\"\"\",,1,0.5,0.25\r\n"
-            "\"n = 64, \"\"simplex\"\"\",,2,0.5,0.75\r\n"
-            "\"n = 64, \"\"simplex\"\"\",,2,1.5,\r\n"
-            "\"n = 64, \"\"simplex\"\"\",theory,1,0.5,\r\n"
-            "\"n = 64, \"\"simplex\"\"\",theory,2,1.5,\r\n");
+            "panel,curve,x,y,value\n"
+            "\"n = 64, \"\"simplex\"\"\",,1,0.5,0.25\n"
+            "\"n = 64, \"\"simplex\"\"\",,2,0.5,0.75\n"
+            "\"n = 64, \"\"simplex\"\"\",,2,1.5,\n"
+            "\"n = 64, \"\"simplex\"\"\",theory,1,0.5,\n"
+            "\"n = 64, \"\"simplex\"\"\",theory,2,1.5,\n");
 }
 
 TEST(PointsCsv, HoldsPointsWithTheirErrors) {
   EXPECT_EQ(points_csv(lines()),
-            "panel,series,x,y,standard_error\r\n"
-            ",n = 8,1,0.1,0.01\r\n"
-            ",n = 8,2,0.3,\r\n"
-            ",theory,1,0.125,\r\n"
-            ",theory,2,0.3333333333333333,\r\n");
+            "panel,series,x,y,standard_error\n"
+            ",n = 8,1,0.1,0.01\n"
+            ",n = 8,2,0.3,\n"
+            ",theory,1,0.125,\n"
+            ",theory,2,0.3333333333333333,\n");
 }
 
 TEST(DrawFigure, WrapsATitleThatIsWiderThanThePage) {

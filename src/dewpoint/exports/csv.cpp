@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "dewpoint/core/csv_field.hpp"
 #include "dewpoint/exports/content.hpp"
 #include "dewpoint/exports/provenance.hpp"
 #include "dewpoint/exports/tables.hpp"
@@ -13,13 +14,6 @@ namespace dewpoint::exports {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string field = "\"";
-  for (const char c : text) field.append(c == '"' ? 2 : 1, c);
-  return field + '"';
-}
 
 std::string field_of(double value) { return std::isnan(value) ? "" : number_text(value); }
 

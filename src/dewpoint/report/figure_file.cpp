@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "dewpoint/core/csv_field.hpp"
 #include "dewpoint/report/sheet.hpp"
 
 namespace dewpoint::report {
@@ -11,28 +12,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
 std::string csv_number(double value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
 
 void add_row(std::string& csv, const std::string& panel, const std::string& name, double x,
              double y, double last) {
-  csv += fmt::format("{},{},{},{},{}\r\n", csv_text(panel), csv_text(name), csv_number(x),
+  csv += fmt::format("{},{},{},{},{}\n", csv_field(panel), csv_field(name), csv_number(x),
                      csv_number(y), csv_number(last));
 }
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 std::string csv_of(const HeatmapFigure& figure) {
-  std::string csv = "panel,curve,x,y,value\r\n";
+  std::string csv = "panel,curve,x,y,value\n";
   for (const HeatmapPanel& panel : figure.panels) {
     for (std::size_t k = 0; k < panel.z.size(); ++k) {
       if (!panel.borrowed.empty() && panel.borrowed[k]) continue;
@@ -49,7 +40,7 @@ std::string csv_of(const HeatmapFigure& figure) {
 }
 
 std::string csv_of(const LineFigure& figure) {
-  std::string csv = "panel,series,x,y,standard_error\r\n";
+  std::string csv = "panel,series,x,y,standard_error\n";
   for (const LinePanel& panel : figure.panels) {
     for (const Series& series : panel.series) {
       for (std::size_t k = 0; k < series.x.size(); ++k) {

@@ -5,7 +5,6 @@
 namespace dewpoint::studies {
 
 std::optional<ManyKeys> many_keys(const theory::SphereQuery& query) {
-  constexpr double kMostMomentBeta = 1e11;
   if (query.inverse_temperature > kMostMomentBeta) return {};
   const theory::SphereFluctuations law = theory::sphere_fluctuations(query);
   if (law.log_keys < std::log(kLeastGaussianKeys)) return {};

@@ -10,9 +10,14 @@
 namespace dewpoint::studies {
 
 /// Below this n_eff, or where the law's own skewness is larger than this, the part of the output
-/// along the query is not Gaussian.
+/// along the query is not Gaussian, and the Gaussian law is not given. The second condition fails
+/// first in many dimensions: there 2β reaches the edge of the keys while n_eff is still in the
+/// hundreds.
 inline constexpr double kLeastGaussianKeys = 7.0;
 inline constexpr double kMostGaussianSkewness = 1.0;
+
+/// Beyond it theory's moments of the sphere are not defined.
+inline constexpr double kMostMomentBeta = 1e11;
 
 struct ManyKeys {
   double parallel_variance;  // n Var⟨q, ATT⟩
