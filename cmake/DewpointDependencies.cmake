@@ -14,6 +14,11 @@ if(DEWPOINT_MPI)
   find_package(MPI REQUIRED COMPONENTS C)
 endif()
 
+# SUNDIALS has a CMake package, but it insists on OpenMP, MPI and PETSc. CVODE's library brings the
+# serial vectors and the solvers that it needs.
+find_path(CVODE_INCLUDE_DIR cvode/cvode.h REQUIRED)
+find_library(CVODE_LIBRARY sundials_cvode REQUIRED)
+
 # Header-only libraries; not all of them have a CMake package.
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 find_path(BOOST_MATH_INCLUDE_DIR boost/math/quadrature/gauss.hpp REQUIRED)

@@ -182,9 +182,10 @@ Json as_json(const Examined& row) {
 }
 
 std::string summary(const std::vector<Examined>& rows) {
-  return fmt::format("{} {}: {} hold, {} hold as corrected, {} do not reproduce", rows.size(),
-                     rows.size() == 1 ? "row" : "rows", count(rows, Verdict::holds),
-                     count(rows, Verdict::holds_as_corrected), count(rows, Verdict::fails));
+  return fmt::format("{} {}: {} hold, {} hold as corrected, {} do not reproduce, {} fail",
+                     rows.size(), rows.size() == 1 ? "row" : "rows", count(rows, Verdict::holds),
+                     count(rows, Verdict::holds_as_corrected),
+                     count(rows, Verdict::does_not_reproduce), count(rows, Verdict::fails));
 }
 
 }  // namespace dewpoint::cli

@@ -36,7 +36,7 @@ struct Examined {
 /// Everything, every comparison included.
 [[nodiscard]] nlohmann::ordered_json as_json(const Examined& row);
 
-/// "26 rows: 20 hold, 6 hold as corrected, 0 do not reproduce"
+/// "26 rows: 20 hold, 6 hold as corrected, 0 do not reproduce, 0 fail"
 [[nodiscard]] std::string summary(const std::vector<Examined>& rows);
 
 }  // namespace dewpoint::cli

@@ -27,6 +27,7 @@ void add_commands(Program& program) {
   add_condense(program);
   add_query(program);
   add_dew(program);
+  add_train(program);
   add_predict(program);
   add_run(program);
   add_runs(program);

@@ -26,6 +26,7 @@ void add_phase(Program& program);
 void add_condense(Program& program);
 void add_query(Program& program);
 void add_dew(Program& program);
+void add_train(Program& program);
 void add_predict(Program& program);
 void add_run(Program& program);
 void add_runs(Program& program);

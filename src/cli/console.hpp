@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 
 #include "dewpoint/core/run_context.hpp"
@@ -39,6 +40,13 @@ class ProgressLine {
 [[nodiscard]] std::stop_token stop_on_signals();
 /// The signal that requested the stop: 128 + its number is the exit status. 0: none came.
 [[nodiscard]] int received_signal();
+
+struct TerminalSize {
+  std::size_t columns = 80;
+  std::size_t rows = 24;
+};
+/// Of standard output; 80 x 24 where it is no terminal.
+[[nodiscard]] TerminalSize terminal_size();
 
 /// Now, as ISO 8601 in UTC.
 [[nodiscard]] std::string utc_now();

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -11,6 +10,7 @@
 
 #include "cli/answer.hpp"
 #include "cli/commands.hpp"
+#include "cli/console.hpp"
 #include "cli/fitted_figure.hpp"
 #include "cli/study_record.hpp"
 #include "dewpoint/report/figure_file.hpp"
@@ -36,10 +36,7 @@ struct FigureCommand {
 report::TerminalStyle terminal_style() {
   report::TerminalStyle style;
   const bool terminal = isatty(STDOUT_FILENO) == 1;
-  winsize size{};
-  if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-    style.width = size.ws_col;
-  }
+  if (terminal) style.width = terminal_size().columns;
   style.colours = report::terminal_colours(terminal, std::getenv("NO_COLOR"),
                                            std::getenv("COLORTERM"), std::getenv("TERM"));
   return style;

@@ -58,4 +58,7 @@ template <typename Figure>
 /// A fixed query on the sphere, [SL], and dew points of all laws.
 [[nodiscard]] std::vector<FigureStudy> sl_figures();
 
+/// Training through focus and dilution, [FD].
+[[nodiscard]] std::vector<FigureStudy> fd_figures();
+
 }  // namespace dewpoint::cli

@@ -43,6 +43,7 @@ void add_predict(Program& program) {
   add_predict_softmax(program, *predict);
   add_predict_dew(program, *predict);
   add_predict_heat(program, *predict);
+  add_predict_train(program, *predict);
 }
 
 }  // namespace dewpoint::cli

@@ -129,6 +129,7 @@ void add_predict_condense(Program& program, CLI::App& predict);
 void add_predict_query(Program& program, CLI::App& predict);
 void add_predict_softmax(Program& program, CLI::App& predict);
 void add_predict_dew(Program& program, CLI::App& predict);
+void add_predict_train(Program& program, CLI::App& predict);
 void add_predict_heat(Program& program, CLI::App& predict);
 
 }  // namespace dewpoint::cli

@@ -30,7 +30,7 @@ struct ReproduceOptions {
 
 std::vector<FigureStudy> all_figures() {
   std::vector<FigureStudy> all = cas_figures();
-  for (const auto& list : {cc_figures(), sl_figures()}) {
+  for (const auto& list : {cc_figures(), sl_figures(), fd_figures()}) {
     all.insert(all.end(), list.begin(), list.end());
   }
   return all;

@@ -67,10 +67,20 @@ TEST(Verdict, ACorrectionMustBeNeeded) {
   EXPECT_EQ(verdict({"", {bad}, {bad}}), Verdict::fails);
 }
 
+TEST(Verdict, AFindingNeedsBothSides) {
+  const Comparison good = comparison(Relation::equals, 1.0, 1.0, 0.0, 0.1);
+  const Comparison bad = comparison(Relation::equals, 1.0, 2.0, 0.0, 0.1);
+  EXPECT_EQ(verdict({"", {good}, {bad}, false}), Verdict::does_not_reproduce);
+  EXPECT_EQ(verdict({"", {bad}, {bad}, false}), Verdict::fails);
+  EXPECT_EQ(verdict({"", {good}, {good}, false}), Verdict::fails);
+  EXPECT_EQ(verdict({"", {good}, {}, false}), Verdict::fails) << "nothing printed is refuted";
+}
+
 TEST(Verdict, HasAName) {
   EXPECT_EQ(name_of(Verdict::holds), "holds");
   EXPECT_EQ(name_of(Verdict::holds_as_corrected), "holds as corrected");
-  EXPECT_EQ(name_of(Verdict::fails), "does not reproduce");
+  EXPECT_EQ(name_of(Verdict::does_not_reproduce), "does not reproduce");
+  EXPECT_EQ(name_of(Verdict::fails), "fails");
 }
 
 TEST(AllClaims, HaveDistinctIdsThatCanBeTyped) {

@@ -13,7 +13,7 @@ class Verify(ProgramTest):
         text = self.succeed("verify", "--only", PLAIN)
         for word in (PLAIN, "CAS, Lemma B.7", "predicted", "measured", "holds", " s\n",
                      f"dewpoint verify --only {PLAIN}", "and 26 more",
-                     "1 row: 1 hold, 0 hold as corrected, 0 do not reproduce"):
+                     "1 row: 1 hold, 0 hold as corrected, 0 do not reproduce, 0 fail"):
             self.assertIn(word, text)
 
     def test_a_correction_is_shown_beside_what_is_printed(self):

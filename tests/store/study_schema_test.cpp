@@ -107,6 +107,13 @@ TEST(FirstSchema, IsRewrittenInTheNewestOne) {
   run_sql(folder / "old.study", "SELECT label FROM coordinate; SELECT mean FROM frame_value");
 }
 
+TEST(SecondSchema, IsReadWithoutAttachments) {
+  const ScratchFolder folder;
+  write_study(folder / "old.study", record_of_first_schema());
+  run_sql(folder / "old.study", "DROP TABLE attachment; PRAGMA user_version = 2");
+  expect_same(read_study(folder / "old.study"), record_of_first_schema());
+}
+
 TEST(FirstSchema, CannotBeContinued) {
   const ScratchFolder folder;
   run_sql(folder / "old.study", kFirstSchema);

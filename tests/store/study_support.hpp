@@ -75,6 +75,11 @@ inline void expect_same(const StudyRecord& a, const StudyRecord& b) {
   EXPECT_EQ(a.created, b.created);
   ASSERT_EQ(a.frames.size(), b.frames.size());
   for (std::size_t i = 0; i < a.frames.size(); ++i) expect_same(a.frames[i], b.frames[i]);
+  ASSERT_EQ(a.attachments.size(), b.attachments.size());
+  for (std::size_t i = 0; i < a.attachments.size(); ++i) {
+    EXPECT_EQ(a.attachments[i].name, b.attachments[i].name);
+    EXPECT_EQ(a.attachments[i].bytes, b.attachments[i].bytes);
+  }
 }
 
 template <class Action>

@@ -140,6 +140,17 @@ TEST(Study, KeepsNamesInAnyScriptAndAwkwardTexts) {
 
 // -------------------------------------------------------------------------------------- writing
 
+TEST(Study, KeepsAttachmentsByteForByteAndInOrder) {
+  StudyRecord record = record_with({small_map()});
+  std::vector<std::byte> all(256);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::byte>(i);
+  record.attachments = {{"state", all}, {"empty", {}}, {"an older one", {std::byte{0}}}};
+  expect_round_trip(record);
+  EXPECT_EQ(record.attachment("state").size(), 256u);
+  const Error error = error_of([&] { (void)record.attachment("weights"); });
+  EXPECT_STREQ(error.what(), "the study has no attachment named 'weights'");
+}
+
 TEST(Study, ReplacesAnOlderOne) {
   const ScratchFolder folder;
   write_study(folder / "a.study", record_with({small_map(30, 30)}));
@@ -170,12 +181,14 @@ TEST(Study, InAFolderThatDoesNotExistIsUnwritable) {
   EXPECT_NE(std::string(error.what()).find("a.study': No such file"), std::string::npos);
 }
 
-TEST(Study, RefusesTwoFramesOrParametersWithOneName) {
+TEST(Study, RefusesTwoFramesParametersOrAttachmentsWithOneName) {
   const ScratchFolder folder;
   write_study(folder / "a.study", record_with({small_map()}));
   StudyRecord parameters = record_with({});
   parameters.parameters = {{"n", "1"}, {"n", "2"}};
-  for (const auto& record : {record_with({small_map(), small_map()}), parameters}) {
+  StudyRecord attachments = record_with({});
+  attachments.attachments = {{"state", {}}, {"state", {}}};
+  for (const auto& record : {record_with({small_map(), small_map()}), parameters, attachments}) {
     EXPECT_EQ(error_of([&] { write_study(folder / "a.study", record); }).code(), Code::bad_value);
   }
   expect_same(read_study(folder / "a.study"), record_with({small_map()}));
@@ -285,6 +298,9 @@ TEST(Study, WhoseTablesContradictEachOtherIsRefused) {
            "UPDATE meta SET value = '12x' WHERE key = 'seed'",
            "UPDATE meta SET value = '' WHERE key = 'seed'",
            "DROP TABLE parameter",
+           "DROP TABLE attachment",
+           "DROP TABLE attachment; CREATE TABLE attachment (name, bytes);"
+           "INSERT INTO attachment VALUES ('state', 'a text')",
            "DROP TABLE meta; CREATE TABLE meta (key, value); INSERT INTO meta VALUES ('seed', 1)",
            "ALTER TABLE frame RENAME TO old; CREATE VIEW frame AS SELECT * FROM old",
            "DROP TABLE variable; CREATE TABLE variable (frame, position, name);"

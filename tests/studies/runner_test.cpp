@@ -133,6 +133,39 @@ TEST(RunStudy, GivesWhatOneThreadGivesReplicaAfterReplica) {
   }
 }
 
+TEST(RunStudy, AveragesOnlyReplicasThatHaveANumber) {
+  StudyText study = test_study(5);
+  const TestExperiment experiment;
+  const auto workers = local_workers(experiment, study.seed, 2);
+  const Cells whole = cells_of(study, *workers);
+  study.fixed["blind"] = 1.0;
+  for (const auto& [key, cell] : cells_of(study, *workers)) {
+    EXPECT_EQ(cell.replicas, 5u);
+    EXPECT_EQ(cell.moments[0].samples(), 4u);
+    EXPECT_EQ(cell.moments[1].samples(), 5u);
+    EXPECT_TRUE(std::isfinite(cell.moments[0].mean()));
+  }
+  EXPECT_EQ(whole.begin()->second.moments[0].samples(), 5u);
+}
+
+TEST(RunStudy, KnowsThatNoReplicaHadANumberAndGoesOnFromThere) {
+  StudyText study = test_study(1);
+  study.fixed["blind"] = 0.0;
+  const TestExperiment experiment;
+  const auto workers = local_workers(experiment, study.seed, 1);
+  const ScratchFolder folder;
+  (void)run_in(folder / "a.study", study, *workers);
+  const Frame frame = store::read_study(folder / "a.study").frame("test");
+  EXPECT_EQ(frame.variable("step").cells[0].samples, 0u);
+  EXPECT_TRUE(std::isnan(frame.variable("step").cells[0].mean));
+  study.precision.replicas = 3;
+  (void)run_in(folder / "a.study", study, *workers);
+  for (const auto& [key, cell] : cells_in(folder / "a.study", study)) {
+    EXPECT_EQ(cell.moments[0].samples(), 2u);
+    EXPECT_TRUE(std::isfinite(cell.moments[0].mean()));
+  }
+}
+
 TEST(RunStudy, SaysWhatItDidAndCostsNothingTheSecondTime) {
   const ScratchFolder folder;
   const StudyText study = test_study(5);

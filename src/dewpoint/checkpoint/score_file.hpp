@@ -1,29 +1,17 @@
 // Attention scores from a file: one row per query, one column per key.
 //
-// Two kinds of files are read. A .npy array (npy.hpp) has shape (queries, keys), or (keys,) for one
-// query. Everything else is text:
+// The file is a table of numbers, an array or a text (number_table.hpp). An array has shape
+// (queries, keys), or (keys,) for one query. A text has one query per line:
 //
-//     # scores of head 3, layer 7        '#' begins a comment; empty lines do not count
-//     -0.25  1.5   3e-2                  one query per line
-//     +0.75, 2,    -1                    numbers apart by blanks, tabs or a comma
+//     # scores of head 3, layer 7
+//     -0.25  1.5   3e-2
+//     +0.75, 2,    -1
 //
-//   A file with one number on every line is ONE query, its keys one below the other: so a column
+//   A text with one number on every line is ONE query, its keys one below the other: so a column
 //   that numpy.savetxt or a spreadsheet wrote is read as it was meant.
-//
-//   A number is decimal, with '.' whatever the locale, as std::from_chars takes it, and may begin
-//   with '+'. NaN, infinities and numbers that no double can hold are refused: one of them would
-//   silently spoil a whole row of weights. A comma always separates, so "1,5" is two numbers; two
-//   commas without a number between them, or one at an end of a line, are a number that is missing.
-//
-//   Lines end with \n or \r\n, the last one perhaps with neither. A UTF-8 byte order mark is passed
-//   over. There is no limit on the length of a line or of a file, but one on the length of a
-//   number.
 //
 // Scores may also be made here, from the queries and keys of a head. Every query needs at least
 // kFewestKeys keys: with fewer there is no spectrum of scores to speak of.
-//
-// Messages count lines and numbers of a text from 1, as editors do, and rows and columns of an
-// array from 0, as NumPy does.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -34,6 +22,7 @@
 #include <span>
 #include <string_view>
 
+#include "dewpoint/checkpoint/number_table.hpp"
 #include "dewpoint/core/matrix.hpp"
 
 namespace dewpoint::checkpoint {
@@ -41,11 +30,8 @@ namespace dewpoint::checkpoint {
 /// Fewest scores of one query.
 inline constexpr std::size_t kFewestKeys = 3;
 
-/// Most characters of one number in a text; an exact double has at most 1077.
-inline constexpr std::size_t kLongestNumber = 2048;
-
 /// A text is read in pieces of this many bytes.
-inline constexpr std::size_t kScoreFilePiece = std::size_t{1} << 16;
+inline constexpr std::size_t kScoreFilePiece = kTablePiece;
 
 /// The scores in the bytes of a file; `name` is what an error message calls it. Bytes that begin as
 /// an array does, and whatever is called .npy, are read as an array; the rest as text.

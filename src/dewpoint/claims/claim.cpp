@@ -50,8 +50,9 @@ bool Comparison::holds() const {
 
 Verdict verdict(const Evidence& evidence) {
   if (evidence.statement.empty() || !all_hold(evidence.statement)) return Verdict::fails;
-  if (evidence.as_printed.empty()) return Verdict::holds;
-  return all_hold(evidence.as_printed) ? Verdict::fails : Verdict::holds_as_corrected;
+  if (evidence.as_printed.empty()) return evidence.reproduces ? Verdict::holds : Verdict::fails;
+  if (all_hold(evidence.as_printed)) return Verdict::fails;
+  return evidence.reproduces ? Verdict::holds_as_corrected : Verdict::does_not_reproduce;
 }
 
 std::string name_of(Verdict verdict) {
@@ -60,8 +61,10 @@ std::string name_of(Verdict verdict) {
       return "holds";
     case Verdict::holds_as_corrected:
       return "holds as corrected";
-    case Verdict::fails:
+    case Verdict::does_not_reproduce:
       return "does not reproduce";
+    case Verdict::fails:
+      return "fails";
   }
   return "unknown";
 }
@@ -71,13 +74,14 @@ const std::vector<Claim>& all_claims() {
       joined({cas_layer_claims(), cas_gradient_claims(), cas_simplex_gradient_claims(),
               cas_cluster_claims(), cas_table_claims(), cas_gaussian_claims(), cc_claims(),
               cc_retrieval_claims(), sl_scale_claims(), sl_weight_claims(), sl_output_claims(),
-              sl_heat_claims()});
+              sl_heat_claims(), fd_data_claims(), fd_origin_claims(), fd_times_claims(),
+              fd_critical_point_claims(), fd_focus_claims()});
   return claims;
 }
 
 const std::vector<Claim>& all_errata() {
-  static const std::vector<Claim> errata =
-      by_number(joined({cas_jacobian_errata(), cas_layer_errata(), cc_errata()}));
+  static const std::vector<Claim> errata = by_number(
+      joined({cas_jacobian_errata(), cas_layer_errata(), cc_errata(), fd_origin_errata()}));
   return errata;
 }
 

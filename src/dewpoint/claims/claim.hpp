@@ -7,7 +7,9 @@
 //
 // Where the printed statement is wrong, the claim holds both: the corrected one, which must hold,
 // and the printed one, which must not. So a row can fail in two ways, and a correction that is not
-// needed is as much of a failure as one that is not enough.
+// needed is as much of a failure as one that is not enough. Where no correction saves it (a number
+// in a figure that its own settings do not give), the row holds what is found instead, and its
+// verdict is a finding: it does not reproduce.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -44,12 +46,14 @@ struct Evidence {
   std::string parameters;              // "n = 512, d = 64, ρ = 0.5, 16 clouds"
   std::vector<Comparison> statement;   // the statement, corrected where it had to be: must hold
   std::vector<Comparison> as_printed;  // the printed one, where it differs: must not hold
+  bool reproduces = true;  // false: `statement` is no correction but what is found instead
 };
 
-enum class Verdict { holds, holds_as_corrected, fails };
+enum class Verdict { holds, holds_as_corrected, does_not_reproduce, fails };
 
-/// Holds when every comparison of the statement does; as corrected when there is a printed version
-/// and at least one of its comparisons does not hold; otherwise the claim fails.
+/// Holds when every comparison of the statement does; as corrected (or does not reproduce) when
+/// there is a printed version and at least one of its comparisons does not hold; otherwise the row
+/// fails: what it says is not what was measured.
 [[nodiscard]] Verdict verdict(const Evidence& evidence);
 [[nodiscard]] std::string name_of(Verdict verdict);
 

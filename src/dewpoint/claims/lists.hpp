@@ -27,9 +27,17 @@ namespace dewpoint::claims {
 [[nodiscard]] std::vector<Claim> sl_output_claims();  // output in three regimes
 [[nodiscard]] std::vector<Claim> sl_heat_claims();    // backward heat equation
 
+// Focus and dilution: multi-stage learning of attention (FD).
+[[nodiscard]] std::vector<Claim> fd_data_claims();            // Propositions A.1, 3.3
+[[nodiscard]] std::vector<Claim> fd_origin_claims();          // Lemma 4.1, Theorem 4.2
+[[nodiscard]] std::vector<Claim> fd_times_claims();           // Eq (75), (14), Proposition B.6
+[[nodiscard]] std::vector<Claim> fd_critical_point_claims();  // Propositions 4.3, 4.4, B.7
+[[nodiscard]] std::vector<Claim> fd_focus_claims();           // Theorem 4.5
+
 // Rows of docs/errata.md.
 [[nodiscard]] std::vector<Claim> cas_jacobian_errata();
 [[nodiscard]] std::vector<Claim> cas_layer_errata();
 [[nodiscard]] std::vector<Claim> cc_errata();
+[[nodiscard]] std::vector<Claim> fd_origin_errata();
 
 }  // namespace dewpoint::claims

@@ -9,6 +9,8 @@
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/report/colour.hpp"
+#include "dewpoint/report/gnuplot.hpp"
+#include "dewpoint/report/heatmap_cells.hpp"
 #include "dewpoint/report/page.hpp"
 #include "dewpoint/report/sheet.hpp"
 
@@ -20,7 +22,10 @@ constexpr double kBarWidth = 13;
 constexpr double kBarRoom = 62;  // numbers and label of the bar
 constexpr double kChipHeight = 12;
 constexpr double kChipTone = 0.35;  // place on the colour scale
-constexpr int kBarSteps = 128;
+constexpr double kMatrixSize = 150;
+constexpr double kTextureSize = 132;
+constexpr double kSubtitleRoom = 15;
+constexpr double kValueSize = 10;  // of numbers in cells
 
 struct LegendEntry {
   std::string label;
@@ -47,9 +52,14 @@ std::vector<LegendEntry> legend_entries(const HeatmapFigure& figure) {
   return entries;
 }
 
-bool has_titles(const HeatmapFigure& figure) {
+bool any_panel(const HeatmapFigure& figure, std::string HeatmapPanel::*text) {
   return std::any_of(figure.panels.begin(), figure.panels.end(),
-                     [](const HeatmapPanel& panel) { return !panel.title.empty(); });
+                     [&](const HeatmapPanel& panel) { return !(panel.*text).empty(); });
+}
+
+double room_above(const HeatmapFigure& figure) {
+  return (any_panel(figure, &HeatmapPanel::title) ? kPanelRoom : kBareRoom) +
+         (any_panel(figure, &HeatmapPanel::subtitle) ? kSubtitleRoom : 0.0);
 }
 
 Page page_of(const HeatmapFigure& figure) {
@@ -60,72 +70,23 @@ Page page_of(const HeatmapFigure& figure) {
   plan.panels = figure.panels.size();
   plan.columns = figure.columns;
   plan.right = kBarGap + kBarWidth + kBarRoom;
-  plan.panel_room = has_titles(figure) ? kPanelRoom : kBareRoom;
+  plan.panel_room = room_above(figure);
+  if (figure.look != PanelLook::graph) {
+    plan.panel_width = plan.panel_height =
+        figure.look == PanelLook::matrix ? kMatrixSize : kTextureSize;
+  }
+  if (figure.look == PanelLook::texture) {
+    plan.left = figure.y_label.empty() ? 2 * kMargin : kLeft;
+    plan.below = figure.x_label.empty() ? kBareRoom : kLabelRoom;
+  }
   return lay_out(plan);
 }
 
 // As high as all rows together.
 Box bar_box(const Page& page) {
-  const double top = page.panels.front().bottom + kPanelHeight;
+  const double top = page.panels.front().bottom + page.panels.front().height;
   const double bottom = page.panels.back().bottom;
   return {page.width - kBarWidth - kBarRoom, bottom, kBarWidth, top - bottom};
-}
-
-// Ends of the cells' rectangles: a cell reaches one pixel over its next neighbour, which is painted
-// later and covers it. The visible edge stays exact, and where it falls inside a pixel the two
-// colours mix with each other instead of with the paper, which would show as a light seam.
-std::vector<double> painted_ends(const std::vector<double>& edges, double pixels) {
-  const double pixel = (edges.back() - edges.front()) / pixels;
-  std::vector<double> ends(edges.size() - 1, edges.back());
-  for (std::size_t i = 0; i + 2 < edges.size(); ++i) {
-    ends[i] = std::min(edges[i + 1] + pixel, edges[i + 2]);
-  }
-  return ends;
-}
-
-// A panel as gnuplot sees it: all numbers are places.
-struct PlacedCells {
-  std::vector<double> x;
-  std::vector<double> y;
-  std::vector<Colour> colours;  // as HeatmapPanel::z
-};
-
-PlacedCells placed(const HeatmapFigure& figure, const HeatmapPanel& panel) {
-  DEWPOINT_EXPECTS(panel.z.size() == panel.x.size() * panel.y.size());
-  PlacedCells cells{places_on(figure.x_scale, panel.x), places_on(figure.y_scale, panel.y), {}};
-  for (const double z : panel.z) cells.colours.push_back(colour_of(figure, z));
-  return cells;
-}
-
-Range shown_colours(const HeatmapFigure& figure) {
-  return {place_on(figure.z_scale, figure.z_low), place_on(figure.z_scale, figure.z_high)};
-}
-
-// The bar is a panel of one column, in the colours of its own coordinates.
-PlacedCells colour_bar(const HeatmapFigure& figure) {
-  const Range range = shown_colours(figure);
-  PlacedCells bar{{0.0}, {}, {}};
-  for (int k = 0; k < kBarSteps; ++k) {
-    const double share = (k + 0.5) / kBarSteps;
-    bar.y.push_back(range.low + (range.high - range.low) * share);
-    bar.colours.push_back(mapped_colour(figure.colours, share));
-  }
-  return bar;
-}
-
-void add_cells(Script& script, const std::string& name, const PlacedCells& cells, const Box& box) {
-  const std::vector<double> x = cell_edges(cells.x);
-  const std::vector<double> y = cell_edges(cells.y);
-  const std::vector<double> x_end = painted_ends(x, box.width);
-  const std::vector<double> y_end = painted_ends(y, box.height);
-  script.line("${} << EOD", name);
-  for (std::size_t i = 0; i < cells.x.size(); ++i) {
-    for (std::size_t j = 0; j < cells.y.size(); ++j) {
-      script.line("{} {} {} {} {} {} {}", cells.x[i], cells.y[j], x[i], x_end[i], y[j], y_end[j],
-                  cells.colours[i * cells.y.size() + j]);
-    }
-  }
-  script.line("EOD");
 }
 
 // A blank line interrupts a curve.
@@ -152,7 +113,12 @@ std::string curve_name(std::size_t panel, std::size_t curve) {
 
 void add_data(Script& script, const HeatmapFigure& figure, const Page& page) {
   for (std::size_t k = 0; k < figure.panels.size(); ++k) {
-    add_cells(script, cells_name(k), placed(figure, figure.panels[k]), page.panels[k]);
+    const PlacedCells cells = placed_cells(figure, figure.panels[k]);
+    if (is_image(figure, figure.panels[k])) {
+      add_pixels(script, cells_name(k), cells);
+    } else {
+      add_cells(script, cells_name(k), cells, page.panels[k]);
+    }
     for (std::size_t m = 0; m < figure.panels[k].curves.size(); ++m) {
       add_curve(script, curve_name(k, m), figure, figure.panels[k].curves[m]);
     }
@@ -190,14 +156,18 @@ void add_legend_entry(Script& script, ColourMap map, const LegendEntry& entry,
 void add_panel_texts(Script& script, const HeatmapFigure& figure, const Page& page, std::size_t k) {
   const Box& box = page.panels[k];
   const double centre = box.left + box.width / 2;
-  add_text(script, figure.panels[k].title,
-           {centre, box.bottom + box.height + 12, "center", kTextSize});
+  const double top = box.bottom + box.height;
+  const double title = room_above(figure) - 14;
+  add_text(script, figure.panels[k].title, {centre, top + title, "center", kTextSize});
+  add_text(script, figure.panels[k].subtitle, {centre, top + 9, "center", kSmallSize, kGrey});
   if (page.ends_column(k)) {
-    add_text(script, figure.x_label, {centre, box.bottom - kTicRoom - 13, "center", kTextSize});
+    const double numbers = figure.look == PanelLook::texture ? 0.0 : kTicRoom;
+    add_text(script, figure.x_label, {centre, box.bottom - numbers - 13, "center", kTextSize});
   }
   if (page.begins_row(k)) {
     add_text(script, figure.y_label,
-             {box.left - 42, box.bottom + box.height / 2, "center rotate", kTextSize});
+             {box.left - (figure.look == PanelLook::texture ? 14 : 42), box.bottom + box.height / 2,
+              "center rotate", kTextSize});
   }
 }
 
@@ -214,11 +184,6 @@ void add_page(Script& script, const HeatmapFigure& figure, const Page& page) {
   end_page(script, page);
 }
 
-Range reach(const std::vector<double>& centres) {
-  const std::vector<double> edges = cell_edges(centres);
-  return {edges.front(), edges.back()};
-}
-
 // A linear axis numbers its own tics.
 void set_axis(Script& script, const char* axis, AxisScale scale, const Range& range,
               bool numbered) {
@@ -227,11 +192,6 @@ void set_axis(Script& script, const char* axis, AxisScale scale, const Range& ra
   script.line("set {}tics {} nomirror out scale 0.4 font '{},{}' textcolor rgb '{}' offset 0,0",
               axis, tic_step(range.high - range.low), kFont, kSmallSize, kInk);
   script.line("set format {} '{}'", axis, numbered ? "%g" : "");
-}
-
-std::string cells_layer(const std::string& name) {
-  return fmt::format(
-      "${} using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable fs solid noborder notitle", name);
 }
 
 // All halos lie under all strokes, so that two curves side by side do not darken each other.
@@ -247,13 +207,57 @@ std::string curve_layers(const HeatmapFigure& figure, std::size_t k) {
   return halos + strokes;
 }
 
+// Matrices and textures are read from the top, as they are written.
+void turn_y_axis(Script& script, const Range& range) {
+  script.line("set yrange [{}:{}]", range.high, range.low);
+}
+
+// The lines and columns of a matrix have whole numbers.
+void set_whole_tics(Script& script, const char* axis, const Range& range) {
+  script.line("set {}tics {}", axis, std::max(1.0, tic_step(range.high - range.low)));
+}
+
+void set_axes(Script& script, const HeatmapFigure& figure, const Page& page, std::size_t k) {
+  const Range x = reach(places_on(figure.x_scale, figure.panels[k].x));
+  const Range y = reach(places_on(figure.y_scale, figure.panels[k].y));
+  set_axis(script, "x", figure.x_scale, x, true);
+  set_axis(script, "y", figure.y_scale, y, page.begins_row(k));
+  if (figure.look == PanelLook::graph) return;
+  turn_y_axis(script, y);
+  set_whole_tics(script, "x", x);
+  set_whole_tics(script, "y", y);
+  if (figure.look == PanelLook::texture) script.line("unset xtics; unset ytics");
+}
+
+double luma(Colour colour) {
+  return 0.2126 * double((colour >> 16U) & 0xffU) + 0.7152 * double((colour >> 8U) & 0xffU) +
+         0.0722 * double(colour & 0xffU);
+}
+
+// The values of a matrix whose cells are wide enough, black on light cells, white on dark ones.
+void write_values(Script& script, const HeatmapFigure& figure, const HeatmapPanel& panel) {
+  const double wide = text_width("0.00", kValueSize) + 1;
+  if (figure.look != PanelLook::matrix || double(panel.x.size()) * wide > kMatrixSize) return;
+  for (std::size_t i = 0; i < panel.x.size(); ++i) {
+    for (std::size_t j = 0; j < panel.y.size(); ++j) {
+      const double z = panel.z[i * panel.y.size() + j];
+      const bool is_light = luma(colour_of(figure, z)) > 128;
+      script.line("set label {} at {},{} center front noenhanced font '{},{}' textcolor rgb '{}'",
+                  quoted_text(fmt::format("{:.2f}", z)), panel.x[i], panel.y[j], kFont, kValueSize,
+                  is_light ? "#000000" : "#ffffff");
+    }
+  }
+}
+
 void add_panel(Script& script, const HeatmapFigure& figure, const Page& page, std::size_t k) {
   const HeatmapPanel& panel = figure.panels[k];
   set_place(script, page, page.panels[k]);
-  set_axis(script, "x", figure.x_scale, reach(places_on(figure.x_scale, panel.x)), true);
-  set_axis(script, "y", figure.y_scale, reach(places_on(figure.y_scale, panel.y)),
-           page.begins_row(k));
-  script.line("plot {}{}", cells_layer(cells_name(k)), curve_layers(figure, k));
+  set_axes(script, figure, page, k);
+  write_values(script, figure, panel);
+  const std::string name = cells_name(k);
+  script.line("plot {}{}", is_image(figure, panel) ? pixels_layer(name) : cells_layer(name),
+              curve_layers(figure, k));
+  script.line("unset label");
 }
 
 void add_colour_bar(Script& script, const HeatmapFigure& figure, const Page& page) {

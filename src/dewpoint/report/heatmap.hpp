@@ -34,6 +34,14 @@ namespace dewpoint::report {
 
 enum class CurveStyle { solid, dashed };
 
+enum class PanelLook {
+  graph,   // y upwards, numbers along both axes
+  matrix,  // a small square with row 0 on top, whole numbers along both axes, and the values in the
+           // cells where they have room
+  texture,  // a small square with the first row on top and no numbers: rows that nobody counts,
+            // equally spaced
+};
+
 struct Curve {
   std::string label;                     // in the legend, once for all panels that share it
   CurveStyle style = CurveStyle::solid;  // tells two curves of a panel apart
@@ -49,6 +57,7 @@ struct HeatmapPanel {
   std::vector<Curve> curves;  // drawn in this order, the last on top
   std::vector<bool> borrowed = {};  // empty, or as z: nothing was measured in this cell, which
                                     // shows the value of another
+  std::string subtitle = {};        // small, between the title and the panel
 };
 
 struct HeatmapFigure {
@@ -65,6 +74,7 @@ struct HeatmapFigure {
   AxisScale y_scale = AxisScale::linear;
   AxisScale z_scale = AxisScale::linear;  // of the colours
   ColourMap colours = ColourMap::viridis;
+  PanelLook look = PanelLook::graph;  // of a file; on a terminal all panels are graphs
 };
 
 /// The colour of a value. NaN is unknown, as is what has no logarithm; infinities have the colours

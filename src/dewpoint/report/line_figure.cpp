@@ -144,6 +144,7 @@ Drawing placed(const LineFigure& figure) {
   plan.gap = drawing.shares_y ? kGap : plan.left + kGap / 2;
   plan.right = kRight;
   plan.panel_room = room_above(figure);
+  plan.panel_width = std::round(figure.stretch * kPanelWidth);
   drawing.page = lay_out(plan);
   for (std::size_t k = 0; k < figure.panels.size(); ++k) {
     drawing.panels[k].box = drawing.page.panels[k];

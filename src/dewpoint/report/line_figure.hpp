@@ -69,6 +69,7 @@ struct LineFigure {
   std::vector<LinePanel> panels;  // at least one; left to right, then down
   std::size_t columns = 3;        // panels side by side before a new row begins
   std::string caption;            // small, below: parameters, samples, seed, version
+  double stretch = 1.0;           // panels are as many times as wide as usual
 };
 
 /// Writes `<stem>.svg` and `<stem>.png` (twice the size in pixels, for print), each whole or not at

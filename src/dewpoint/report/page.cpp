@@ -72,9 +72,9 @@ void place_panels(Page& page, const PagePlan& plan, double top) {
     const auto column = static_cast<double>(k % page.columns);
     const auto row = static_cast<double>(whole_rows);
     page.panels.push_back(
-        {plan.left + column * (kPanelWidth + plan.gap),
-         top - (row + 1) * (plan.panel_room + kPanelHeight) - row * (kTicRoom + kLabelRoom),
-         kPanelWidth, kPanelHeight});
+        {plan.left + column * (plan.panel_width + plan.gap),
+         top - (row + 1) * (plan.panel_room + plan.panel_height) - row * plan.below,
+         plan.panel_width, plan.panel_height});
   }
 }
 
@@ -107,7 +107,7 @@ Page lay_out(const PagePlan& plan) {
   page.left = plan.left;
   page.columns = std::clamp<std::size_t>(plan.columns, 1, plan.panels);
   const double panels =
-      static_cast<double>(page.columns) * (kPanelWidth + plan.gap) - plan.gap + plan.right;
+      static_cast<double>(page.columns) * (plan.panel_width + plan.gap) - plan.gap + plan.right;
   page.width = plan.left + std::max(panels, legend_width(plan.legend) + kMargin);
   const double right = page.width - kMargin;
   page.title = wrapped(plan.title, right - page.left, kTitleSize);
@@ -115,7 +115,7 @@ Page lay_out(const PagePlan& plan) {
   place_panels(page, plan,
                -kMargin / 2 - (lines == 0 ? 0.0 : kTitleRoom + (lines - 1) * kTitleLine));
 
-  const double below_panels = page.panels.back().bottom - kTicRoom - kLabelRoom - 4;
+  const double below_panels = page.panels.back().bottom - plan.below - 4;
   page.caption_top = place_legend(page, plan.legend, below_panels, right) - 4;
   page.caption = wrapped(plan.caption, right - page.left, kCaptionSize);
   page.height =

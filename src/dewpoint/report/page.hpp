@@ -60,11 +60,14 @@ struct PagePlan {
   std::string caption;              // small, below everything
   std::vector<std::string> legend;  // labels of its entries
   std::size_t panels = 1;
-  std::size_t columns = 4;         // panels side by side before a new row begins
-  double left = kLeft;             // left of the panels
-  double gap = kGap;               // between two columns
-  double right = kMargin;          // right of the panels
-  double panel_room = kPanelRoom;  // above each panel
+  std::size_t columns = 4;               // panels side by side before a new row begins
+  double left = kLeft;                   // left of the panels
+  double gap = kGap;                     // between two columns
+  double right = kMargin;                // right of the panels
+  double panel_room = kPanelRoom;        // above each panel
+  double below = kTicRoom + kLabelRoom;  // below each panel
+  double panel_width = kPanelWidth;
+  double panel_height = kPanelHeight;
 };
 
 struct Page {

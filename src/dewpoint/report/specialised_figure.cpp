@@ -11,6 +11,7 @@
 #include "dewpoint/report/study_figure.hpp"
 #include "dewpoint/report/study_frames.hpp"
 #include "dewpoint/report/three_phases.hpp"
+#include "dewpoint/report/training_figures.hpp"
 
 namespace dewpoint::report {
 namespace {
@@ -57,6 +58,7 @@ const std::vector<Special>& specials() {
       {{"heat_drift", "heat_drift_theory", "heat_noise", "harmonics"},
        "across",
        drawn<figure_of_backward_heat>},
+      {{"trajectory"}, "loss", drawn<figure_of_training>},
   };
   return all;
 }

@@ -23,6 +23,9 @@ namespace dewpoint::report {
 [[nodiscard]] TerminalColours terminal_colours(bool is_terminal, const char* no_color,
                                                const char* colorterm, const char* term);
 
+/// One panel without legend or caption, style.height + 5 rows (4 without a title).
+[[nodiscard]] TextCanvas terminal_panel(const LinePanel& panel, const TerminalStyle& style);
+
 /// The figure in lines of at most style.width columns (kNarrowest at least).
 [[nodiscard]] std::string terminal_text(const HeatmapFigure& figure, const TerminalStyle& style);
 [[nodiscard]] std::string terminal_text(const LineFigure& figure, const TerminalStyle& style);

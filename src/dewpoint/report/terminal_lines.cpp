@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "dewpoint/core/error.hpp"
@@ -184,7 +185,7 @@ std::vector<double> all_places(const LinePanel& panel, bool along_x) {
   return places;
 }
 
-std::string panel_text(const LinePanel& panel, const Marks& marks, const TerminalStyle& style) {
+TextCanvas panel_page(const LinePanel& panel, const Marks& marks, const TerminalStyle& style) {
   const Range x = shown_range(panel.x, all_places(panel, true));
   const Range y = shown_range(panel.y, all_places(panel, false));
   TextPlot plot = text_plot(panel.title, {panel.x.label, panel.x.scale, x},
@@ -193,7 +194,7 @@ std::string panel_text(const LinePanel& panel, const Marks& marks, const Termina
   Dots dots(plot, x, y, style.unicode);
   for (const Series& series : panel.series) add_strokes(dots, panel, series);
   for (const Series& series : panel.series) add_marks(dots, panel, series, marks);
-  return plot.canvas.text(style.colours);
+  return std::move(plot.canvas);
 }
 
 struct LegendItem {
@@ -242,12 +243,20 @@ std::string legend_text(const LineFigure& figure, const Marks& marks, const Term
 
 }  // namespace
 
+TextCanvas terminal_panel(const LinePanel& panel, const TerminalStyle& style) {
+  LineFigure figure;
+  figure.panels = {panel};
+  return panel_page(panel, Marks(figure, style.unicode), style);
+}
+
 std::string terminal_text(const LineFigure& figure, const TerminalStyle& style) {
   DEWPOINT_EXPECTS(!figure.panels.empty());
   const std::size_t width = std::max(style.width, kNarrowest);
   const Marks marks(figure, style.unicode);
   std::string text = wrapped_text(figure.title, width);
-  for (const LinePanel& panel : figure.panels) text += panel_text(panel, marks, style) + '\n';
+  for (const LinePanel& panel : figure.panels) {
+    text += panel_page(panel, marks, style).text(style.colours) + '\n';
+  }
   text += legend_text(figure, marks, style);
   return text + wrapped_text(figure.caption, width);
 }

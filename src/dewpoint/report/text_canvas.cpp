@@ -96,6 +96,14 @@ void TextCanvas::write(std::size_t column, std::size_t row, std::string_view tex
   }
 }
 
+void TextCanvas::paste(std::size_t column, std::size_t row, const TextCanvas& page) {
+  for (std::size_t j = 0; j < page.rows_ && row + j < rows_; ++j) {
+    for (std::size_t i = 0; i < page.columns_ && column + i < columns_; ++i) {
+      at(column + i, row + j) = page.glyphs_[j * page.columns_ + i];
+    }
+  }
+}
+
 std::string TextCanvas::text(TerminalColours colours) const {
   std::string all;
   for (std::size_t row = 0; row < rows_; ++row) {

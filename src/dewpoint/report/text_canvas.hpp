@@ -43,6 +43,9 @@ class TextCanvas {
   void write(std::size_t column, std::size_t row, std::string_view text,
              std::optional<Colour> ink = {});
 
+  /// Puts another page here, its left upper corner at a column and a row; what does not fit is cut.
+  void paste(std::size_t column, std::size_t row, const TextCanvas& page);
+
   /// The rows, each ended with a newline, without blanks at their ends.
   [[nodiscard]] std::string text(TerminalColours colours) const;
 

@@ -13,6 +13,8 @@
 namespace dewpoint::store {
 namespace {
 
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
 // All values of a cell in the order in which SweepCell holds them, which is that of the tables.
 std::vector<Slot> slots_of(const std::vector<SweepVariable>& variables, std::size_t first) {
   std::vector<Slot> slots;
@@ -103,8 +105,9 @@ void read_moments(Database& database, const CellForm& form, std::vector<StoredCe
   while (query.step()) {
     std::vector<RunningMoments>& moments = dealer.cell_of(query).moments;
     if (moments.empty()) moments.reserve(count);
-    moments.emplace_back(count_from(query.integer(3), "number of samples"), query.number(4),
-                         query.number(5));
+    const std::size_t samples = count_from(query.integer(3), "number of samples");
+    moments.push_back(samples == 0 ? RunningMoments()
+                                   : RunningMoments(samples, query.number(4), query.number(5)));
   }
 }
 
@@ -199,8 +202,8 @@ std::int64_t CellWriter::write(const std::string& key, const SweepCell& cell) {
   for (std::size_t i = 0; i < measured_.size(); ++i) {
     const RunningMoments& moments = cell.moments[i];
     moment_.run(number, measured_[i].variable, measured_[i].position, moments.samples(),
-                moments.mean(), estimate_of(moments, cell.exact).standard_error,
-                moments.squared_deviations());
+                moments.samples() == 0 ? kUnknown : moments.mean(),
+                estimate_of(moments, cell.exact).standard_error, moments.squared_deviations());
   }
   for (std::size_t i = 0; i < predicted_.size(); ++i) {
     prediction_.run(number, predicted_[i].variable, predicted_[i].position, cell.predictions[i]);

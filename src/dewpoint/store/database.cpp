@@ -87,6 +87,12 @@ void Statement::bind_at(int index, double value) {
   check(sqlite3_db_handle(statement_.get()), sqlite3_bind_double(statement_.get(), index, value));
 }
 
+void Statement::bind_at(int index, std::span<const std::byte> value) {
+  const void* first = value.empty() ? static_cast<const void*>("") : value.data();
+  check(sqlite3_db_handle(statement_.get()),
+        sqlite3_bind_blob64(statement_.get(), index, first, value.size(), SQLITE_TRANSIENT));
+}
+
 void Statement::bind_null(int index) {
   check(sqlite3_db_handle(statement_.get()), sqlite3_bind_null(statement_.get(), index));
 }
@@ -121,6 +127,12 @@ double Statement::number(int column) const {
   if (is_null(column)) return std::numeric_limits<double>::quiet_NaN();
   expect_type(column, SQLITE_FLOAT);
   return sqlite3_column_double(statement_.get(), column);
+}
+
+std::vector<std::byte> Statement::bytes(int column) const {
+  expect_type(column, SQLITE_BLOB);
+  const auto* first = static_cast<const std::byte*>(sqlite3_column_blob(statement_.get(), column));
+  return {first, first + sqlite3_column_bytes(statement_.get(), column)};
 }
 
 // An absolute name, so that SQLite sees neither ":memory:" nor "file:...".

@@ -11,13 +11,16 @@
 
 #include <chrono>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dewpoint::store {
 
@@ -58,6 +61,7 @@ class Statement {
   [[nodiscard]] std::int64_t integer(int column) const;
   /// NULL is NaN.
   [[nodiscard]] double number(int column) const;
+  [[nodiscard]] std::vector<std::byte> bytes(int column) const;
 
  private:
   struct Finalize {
@@ -66,6 +70,7 @@ class Statement {
   void reset();
   void bind_at(int index, std::string_view value);
   void bind_at(int index, double value);  // NaN is NULL
+  void bind_at(int index, std::span<const std::byte> value);
   void bind_null(int index);
   template <class Value>
   void bind_at(int index, const std::optional<Value>& value) {

@@ -49,6 +49,7 @@ CREATE TABLE frame_value (  -- row-major: the last axis runs fastest; NULL is un
   samples INTEGER NOT NULL CHECK (samples >= 0),
   PRIMARY KEY (frame, variable, position)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE attachment (name TEXT PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
 CREATE VIEW point AS
   SELECT f.name AS frame, v.name AS variable,
     (SELECT group_concat(text, ' ') FROM (

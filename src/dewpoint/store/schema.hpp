@@ -1,8 +1,9 @@
 // The tables of a study, and what a file must say about itself before its tables are read.
 //
-// Private to the store. Schema 2 knows two kinds of files: finished results (frames) and sweeps
-// that grow; schema 1 knew results only, with their numbers in a table named `cell` and without
-// labels. study.hpp and sweep_file.hpp describe the tables for people.
+// Private to the store. There are two kinds of files: finished results (frames, attachments) and
+// sweeps that grow. Schema 2 had no attachments; schema 1 knew results only, with their numbers in
+// a table named `cell` and without labels. study.hpp and sweep_file.hpp describe the tables for
+// people.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

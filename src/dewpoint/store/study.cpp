@@ -23,6 +23,18 @@ namespace fs = std::filesystem;
 // it; their reader still sees cut files, torn pages that it meets and missing rows.
 constexpr std::uintmax_t kLargestChecked = 20'000'000;
 
+void write_attachments(Database& database, const std::vector<Attachment>& attachments) {
+  auto insert = database.prepare("INSERT INTO attachment VALUES (?, ?)");
+  for (const Attachment& one : attachments) insert.run(one.name, std::span(one.bytes));
+}
+
+std::vector<Attachment> read_attachments(Database& database) {
+  std::vector<Attachment> attachments;
+  auto query = database.prepare("SELECT name, bytes FROM attachment ORDER BY rowid");
+  while (query.step()) attachments.push_back({query.text(0), query.bytes(1)});
+  return attachments;
+}
+
 void write_record(Database& database, const StudyRecord& record) {
   // The file is ours alone until it is renamed, and PendingFile syncs it.
   database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
@@ -35,6 +47,7 @@ void write_record(Database& database, const StudyRecord& record) {
   write_meta(database, "created", record.created);
   write_parameters(database, record.parameters);
   write_frames(database, record.frames);
+  write_attachments(database, record.attachments);
   database.execute("COMMIT");
 }
 
@@ -48,6 +61,7 @@ StudyRecord read_record(Database& database, const StudyForm& form) {
   record.created = read_meta(database, "created");
   if (form.kind == StudyKind::result) {
     record.frames = read_frames(database, form.schema);
+    if (form.schema > 2) record.attachments = read_attachments(database);
   } else {
     record.frames.push_back(read_sweep_frame(database, record.experiment));
   }
@@ -68,6 +82,15 @@ const Frame& StudyRecord::frame(std::string_view name) const {
     throw Error(Code::bad_value, fmt::format("the study has no frame named '{}'", name));
   }
   return *found;
+}
+
+std::span<const std::byte> StudyRecord::attachment(std::string_view name) const {
+  const auto found = std::find_if(attachments.begin(), attachments.end(),
+                                  [&](const Attachment& one) { return one.name == name; });
+  if (found == attachments.end()) {
+    throw Error(Code::bad_value, fmt::format("the study has no attachment named '{}'", name));
+  }
+  return found->bytes;
 }
 
 void write_study(const fs::path& file, const StudyRecord& record) {

@@ -15,6 +15,8 @@
 //     variable     frame, position, name
 //     axis         frame, variable, position, dimension, stride
 //     frame_value  frame, variable, position, mean, standard_error, samples
+//     attachment   name, bytes                    what is no table of numbers: a state to go on
+//     from
 //
 // and two views with the coordinates joined in: `point` (any variable: place = "n=512 rho=0.5") and
 // `plane` (variables over two dimensions: first, second). Try
@@ -23,13 +25,16 @@
 //
 // NaN means unknown and is NULL in the file; every other double comes back bit for bit, zeros with
 // their sign and infinities included. A result is written whole or not at all (pending_file.hpp).
-// Files of schema 1, which had no sweeps and no labels, are read as they are.
+// Files of schema 1, which had no sweeps and no labels, and of schema 2, which had no attachments,
+// are read as they are.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,27 +45,35 @@
 namespace dewpoint::store {
 
 /// PRAGMA user_version of the files written here; newer ones are refused.
-inline constexpr int kStudySchema = 2;
+inline constexpr int kStudySchema = 3;
 /// PRAGMA application_id: the letters DEWP.
 inline constexpr std::int32_t kStudyApplication = 0x44455750;
+
+struct Attachment {
+  std::string name;
+  std::vector<std::byte> bytes;
+};
 
 struct StudyRecord {
   std::string experiment;                                       // the verb that ran: "phase map"
   std::vector<std::pair<std::string, std::string>> parameters;  // name and value; names are unique
   std::uint64_t seed = 0;                                       // of every random stream
-  std::string version;        // of Dewpoint and its commit: "0.1.0+a1b2c3d4e5"
-  std::string command;        // the command line that gives this study again
-  std::string created;        // ISO 8601, UTC: "2026-01-31T12:00:00Z"
-  std::vector<Frame> frames;  // names are unique
+  std::string version;                       // of Dewpoint and its commit: "0.1.0+a1b2c3d4e5"
+  std::string command;                       // the command line that gives this study again
+  std::string created;                       // ISO 8601, UTC: "2026-01-31T12:00:00Z"
+  std::vector<Frame> frames;                 // names are unique
+  std::vector<Attachment> attachments = {};  // names are unique; of finished results only
 
   /// The frame with this name; throws Error{bad_value} when there is none.
   [[nodiscard]] const Frame& frame(std::string_view name) const;
+  /// The bytes of the attachment with this name; throws Error{bad_value} when there is none.
+  [[nodiscard]] std::span<const std::byte> attachment(std::string_view name) const;
 };
 
 /// Writes or replaces `file`. Throws Error{unwritable_file} when the folder, the permissions or the
-/// disk do not allow it or when it is a sweep that somebody runs, Error{bad_value} when two frames
-/// or two parameters share a name; the old file then stays as it was and nothing else is left in
-/// its folder.
+/// disk do not allow it or when it is a sweep that somebody runs, Error{bad_value} when two frames,
+/// parameters or attachments share a name; the old file then stays as it was and nothing else is
+/// left in its folder.
 void write_study(const std::filesystem::path& file, const StudyRecord& record);
 
 /// Reads a whole study; a sweep, running or not, is one frame named as its experiment: over its

@@ -101,7 +101,8 @@ class Experiment {
   /// Parameters over which points that agree in all others share work (a tile).
   [[nodiscard]] virtual std::vector<std::string> ladder() const { return {}; }
 
-  /// One replica of all points of a tile: for each, all positions of all observables.
+  /// One replica of all points of a tile: for each, all positions of all observables. NaN: this
+  /// replica has no such number; the others are averaged, and the samples say how many they were.
   [[nodiscard]] virtual std::vector<std::vector<double>> measure(
       std::span<const Point> tile, std::uint64_t seed, std::uint64_t replica,
       const RunContext& context) const = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <unordered_map>
@@ -287,7 +288,9 @@ void Run::commit(const Tile& tile, const Arrival& arrival) {
     const double share = cell.work / tile.work;
     for (std::size_t r = 0; r < arrival.replicas; ++r) {
       const double* values = arrival.values.data() + (r * count + c) * positions_;
-      for (std::size_t p = 0; p < positions_; ++p) known.moments[p].add(values[p]);
+      for (std::size_t p = 0; p < positions_; ++p) {
+        if (!std::isnan(values[p])) known.moments[p].add(values[p]);
+      }
     }
     known.replicas += arrival.replicas;
     if (arrival.first == 0) {

@@ -18,7 +18,7 @@ struct Sample {
   std::string_view grid;
 };
 
-constexpr std::array<Sample, 9> kSamples = {{
+constexpr std::array<Sample, 10> kSamples = {{
     {"phase", 4, "eta = \"none\"\n",
      "n = [64, 256]\n"
      "gamma = { from = 0.25, to = 2.0, count = 8, unit = \"critical\" }  # 1: 1/(1 - rho)\n"},
@@ -39,6 +39,7 @@ constexpr std::array<Sample, 9> kSamples = {{
     {"dew", 4, "draws = 50\n",
      "law = [\"simplex:rho=0.5\", \"gaussian:sigma=1\", \"sphere:d=5\"]\n"
      "n = { from = 1e2, to = 1e10, count = 5, scale = \"log\" }\n"},
+    {"train", 2, "steps = 400\nm = 64\n", "rate = [1.5e-4, 3e-4]\n"},
     {"limit", 8, "draws = 200\n", "theta = { from = 0.25, to = 4, count = 5, scale = \"log\" }\n"},
 }};
 

@@ -1,0 +1,298 @@
+// dewpoint train: a one-layer transformer learns a Markov chain, through focus and dilution.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "cli/grid.hpp"
+#include "cli/query_keys.hpp"
+#include "cli/study_record.hpp"
+#include "cli/train_question.hpp"
+#include "cli/train_study.hpp"
+#include "cli/train_text.hpp"
+#include "dewpoint/core/error.hpp"
+#include "dewpoint/report/training_figures.hpp"
+#include "dewpoint/report/training_screen.hpp"
+
+namespace dewpoint::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using experiments::TrainingRun;
+
+struct TrainCommand {
+  CommonOptions common;
+  TrainOptions train;
+  double seeds = 1.0;
+  std::string moments = "stages";
+  std::string output;
+  std::string figures;
+  std::string resume;
+  bool live = false;
+  const CLI::Option* seed_option = nullptr;
+  std::vector<const CLI::Option*> question_options;  // what --resume takes from the file
+};
+
+// ---- the study ----------------------------------------------------------------------------------
+
+/// Keeps a run that is under way in its file, so that whatever happens little is lost.
+class Keeper {
+ public:
+  Keeper(const TrainQuestion& question, const TrainingRun& run, std::string file,
+         std::string command)
+      : question_(question), run_(run), file_(std::move(file)), command_(std::move(command)) {}
+
+  void keep() {
+    if (file_.empty() || run_.records().empty()) return;
+    const training::Stages stages = training::find_stages(run_.records(), question_.thresholds);
+    store::write_study(file_, train_study(question_, run_, stages, command_));
+    last_ = Clock::now();
+  }
+  void keep_sometimes() {
+    if (Clock::now() - last_ > kInterval) keep();
+  }
+
+ private:
+  static constexpr std::chrono::seconds kInterval{30};
+  const TrainQuestion& question_;
+  const TrainingRun& run_;
+  std::string file_;
+  std::string command_;
+  Clock::time_point last_ = Clock::now();
+};
+
+// ---- the live view ------------------------------------------------------------------------------
+
+/// Redraws itself in place, at most ten times a second.
+class LiveView {
+ public:
+  explicit LiveView(bool wanted)
+      : on_(wanted && isatty(STDOUT_FILENO) == 1), size_(terminal_size()) {
+    if (wanted && !on_) fmt::print(stderr, "dewpoint: --live needs a terminal; going on without\n");
+  }
+
+  void show(std::span<const training::Record> records) {
+    if (!on_ || Clock::now() - last_ < kInterval) return;
+    last_ = Clock::now();
+    const Frame frame = training::trajectory_frame(thinned(records));
+    fmt::print("\033[H\033[2J{}", report::training_screen(frame, size_.columns, size_.rows - 1));
+    std::fflush(stdout);
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kInterval{100};
+  static constexpr std::size_t kMostRecords = 200;
+
+  /// A view needs no more records than the terminal has columns; the last one is always shown.
+  static std::vector<training::Record> thinned(std::span<const training::Record> records) {
+    const std::size_t stride = 1 + records.size() / kMostRecords;
+    std::vector<training::Record> some;
+    for (std::size_t i = 0; i < records.size(); i += stride) some.push_back(records[i]);
+    if ((records.size() - 1) % stride != 0) some.push_back(records.back());
+    return some;
+  }
+
+  bool on_;
+  TerminalSize size_;
+  Clock::time_point last_ = Clock::now() - kInterval;
+};
+
+// ---- one run ------------------------------------------------------------------------------------
+
+void train(TrainingRun& run, Keeper& keeper, LiveView& view, int threads) {
+  ProgressLine progress("train");
+  const RunContext context{threads, stop_on_signals(), progress.callback()};
+  run.advance(context, [&](std::span<const training::Record> records) {
+    view.show(records);
+    keeper.keep_sometimes();
+  });
+}
+
+std::vector<std::string> draw_figures(const store::StudyRecord& study, const fs::path& folder) {
+  std::vector<std::string> files;
+  for (const report::TrainingFigure& figure : report::training_figures()) {
+    const fs::path stem = folder / figure.name;
+    figure.draw(study, figure.title, stem);
+    files.push_back(stem.string() + ".png");
+    files.push_back(stem.string() + ".svg");
+  }
+  return files;
+}
+
+fs::path figure_folder(const std::string& name) {
+  std::error_code failed;
+  fs::create_directories(name, failed);
+  if (failed) throw Error(Code::unwritable_file, fmt::format("{}: {}", name, failed.message()));
+  return name;
+}
+
+struct Job {
+  TrainQuestion question;
+  std::unique_ptr<TrainingRun> run;
+  std::string file;     // empty: not kept
+  bool stages = false;  // weights are wanted at the stages
+};
+
+Job begin(const TrainCommand& o) {
+  Job job{question_of(o.train, o.common.seed), nullptr, o.output, false};
+  const bool kept = !o.output.empty() || !o.figures.empty();
+  job.stages = kept && o.moments == "stages";
+  if (!job.stages && o.moments != "none" && o.moments != "stages") {
+    job.question.run.moments = parse_grid("moments", o.moments);
+    experiments::check(job.question.run);
+  }
+  job.run = std::make_unique<TrainingRun>(job.question.run, 0,
+                                          RunContext{o.common.threads, stop_on_signals(), {}});
+  return job;
+}
+
+Job begin_again(const TrainCommand& o) {
+  for (const CLI::Option* option : o.question_options) {
+    if (option->count() > 0) {
+      throw Error(Code::bad_value,
+                  fmt::format("resume: '{}' brings its own {}; only --steps or --time may be new",
+                              o.resume, option->get_name()));
+    }
+  }
+  const store::StudyRecord study = store::read_study(o.resume);
+  if (study.experiment != "train") {
+    throw Error(Code::bad_value, fmt::format("resume: '{}' holds {}, not a training run", o.resume,
+                                             study.experiment));
+  }
+  Job job{question_from(study, o.resume), nullptr, o.output.empty() ? o.resume : o.output, false};
+  experiments::TrainingQuestion& asked = job.question.run;
+  const bool flow = asked.optimiser == experiments::Optimiser::flow;
+  if (const auto& until = flow ? o.train.time : o.train.steps) asked.until = *until;
+  experiments::check(asked);
+  job.stages = o.moments == "stages";
+  job.run =
+      std::make_unique<TrainingRun>(asked, 0, RunContext{o.common.threads, stop_on_signals(), {}});
+  job.run->restore(study);
+  return job;
+}
+
+int stopped(const Job& job, Keeper& keeper) {
+  keeper.keep();
+  const std::string where = job.file.empty()
+                                ? "nothing was written; with -o FILE it could be gone on with"
+                                : fmt::format("go on with: dewpoint train --resume {}", job.file);
+  fmt::print(stderr, "dewpoint: interrupted at {:g}; {}\n", job.run->time(), where);
+  return 128 + received_signal();
+}
+
+void finish(const TrainCommand& o, const Job& job, const std::string& command) {
+  const training::Stages stages =
+      training::find_stages(job.run->records(), job.question.thresholds);
+  if (job.stages) job.run->revisit(stages, {o.common.threads, stop_on_signals(), {}});
+  Answer answer = train_answer(job.question, *job.run, stages);
+  const store::StudyRecord study = train_study(job.question, *job.run, stages, command);
+  if (!job.file.empty()) {
+    store::write_study(job.file, study);
+    answer.json["study"] = job.file;
+    answer.text += fmt::format("study   {}\n", job.file);
+  }
+  if (!o.figures.empty()) {
+    answer.json["figures"] = draw_figures(study, figure_folder(o.figures));
+    for (const Json& file : answer.json["figures"]) {
+      answer.text += fmt::format("figure  {}\n", file.get<std::string>());
+    }
+  }
+  print(answer, o.common.json);
+}
+
+int run_one(const TrainCommand& o, const std::string& command) {
+  Job job = o.resume.empty() ? begin(o) : begin_again(o);
+  if (!job.file.empty()) require_writable(job.file);
+  Keeper keeper(job.question, *job.run, job.file, command);
+  LiveView view(o.live);
+  try {
+    train(*job.run, keeper, view, o.common.threads);
+  } catch (const Error& error) {
+    if (error.code() != Code::stopped) throw;
+    return stopped(job, keeper);
+  }
+  if (job.run->diverged()) {
+    keeper.keep();
+    throw experiments::divergence(job.question.run, *job.run);
+  }
+  finish(o, job, command);
+  return 0;
+}
+
+// ---- many runs ----------------------------------------------------------------------------------
+
+int run_seeds(const TrainCommand& o, const std::string& command) {
+  if (!o.resume.empty() || !o.figures.empty() || o.live) {
+    throw Error(Code::bad_value,
+                "seeds: more than one run can be neither resumed, drawn nor watched; leave out "
+                "--resume, --figures and --live");
+  }
+  if (!o.output.empty()) require_writable(o.output);
+  const TrainQuestion question = question_of(o.train, o.common.seed);
+  const std::size_t count = whole_number("seeds", o.seeds, 1.0, 1e5);
+  std::vector<experiments::TrainingNumbers> numbers;
+  {
+    ProgressLine progress("train");
+    numbers =
+        experiments::train_replicas(question.run, question.thresholds, count,
+                                    {o.common.threads, stop_on_signals(), progress.callback()});
+  }
+  const Frame runs = experiments::runs_frame(numbers);
+  Answer answer = seeds_answer(question, runs);
+  if (!o.output.empty()) {
+    store::StudyRecord study = begin_study("train", question.run.seed, command);
+    study.parameters = parameters_of(question);
+    study.frames = {runs};
+    store::write_study(o.output, study);
+    answer.json["study"] = o.output;
+    answer.text += fmt::format("study   {}\n", o.output);
+  }
+  print(answer, o.common.json);
+  return 0;
+}
+
+}  // namespace
+
+void add_train(Program& program) {
+  CLI::App* verb = program.app.add_subcommand(
+      "train", "Training of one attention layer: stages, focus and dilution");
+  const auto o = std::make_shared<TrainCommand>();
+  o->train.add_to(*verb);
+  for (const CLI::Option* option : verb->get_options()) {
+    const std::string name = option->get_name();
+    if (name != "--help" && name != "--steps" && name != "--time") {
+      o->question_options.push_back(option);
+    }
+  }
+  verb->add_option("--seeds", o->seeds, "Runs that differ in data and weights, as a table")
+      ->capture_default_str();
+  verb->add_option("--moments", o->moments,
+                   "Times at which weights and cosines are kept: stages, none, or a list")
+      ->capture_default_str();
+  verb->add_option("-o,--output", o->output, "Study file with everything that was recorded");
+  verb->add_option("--figures", o->figures, "Folder for the figures");
+  verb->add_option("--resume", o->resume, "Goes on with the run of this study file");
+  verb->add_flag("--live", o->live, "Loss and attention in the terminal while it runs");
+  add_common(*verb, o->common);
+  o->question_options.push_back(verb->get_option("--seed"));
+  add_example(*verb,
+              "dewpoint train -o run.study --figures figures\n"
+              "  dewpoint train --optimiser flow --time 100\n"
+              "  dewpoint train --chain cycle --steps 1500 --seeds 4");
+  verb->callback([&program, o] {
+    program.action = [&program, o] {
+      return o->seeds == 1.0 ? run_one(*o, program.command_line)
+                             : run_seeds(*o, program.command_line);
+    };
+  });
+}
+
+}  // namespace dewpoint::cli

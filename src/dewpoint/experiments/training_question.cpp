@@ -1,0 +1,159 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "dewpoint/core/error.hpp"
+#include "dewpoint/experiments/training_run.hpp"
+
+namespace dewpoint::experiments {
+namespace {
+
+constexpr double kMostRecords = 1e5;
+constexpr std::size_t kMostMoments = 100;
+constexpr std::size_t kMostWidth = 8192;
+constexpr std::size_t kMostContext = 10'000;
+constexpr std::size_t kMostSequences = 100'000'000;
+
+void require(bool allowed, const char* field, double value, const std::string& range) {
+  if (allowed) return;
+  throw Error(Code::bad_value, fmt::format("{}: {:g} is not {}", field, value, range));
+}
+
+template <class Word>
+std::string name_in(const std::map<std::string, Word>& names, Word word) {
+  const auto found =
+      std::find_if(names.begin(), names.end(), [&](const auto& one) { return one.second == word; });
+  return found->first;
+}
+
+void require_count(const char* field, std::size_t value, std::size_t least, std::size_t most) {
+  require(value >= least && value <= most, field, static_cast<double>(value),
+          fmt::format("in [{}, {}]", least, most));
+}
+
+void require_positive(const char* field, double value) {
+  require(std::isfinite(value) && value > 0.0, field, value, "a number above 0");
+}
+
+void check_data(const TrainingQuestion& question) {
+  if (question.data == TrainingData::population) return;
+  require_count("s", question.context, 1, kMostContext);
+  if (question.data == TrainingData::exact) return;
+  require_count("sequences", question.sequences, 1, kMostSequences);
+  require_count("batch", question.batch, 0, question.sequences);
+}
+
+void check_batch(const TrainingQuestion& question) {
+  if (question.batch == 0) return;
+  if (question.data != TrainingData::sampled) {
+    throw Error(Code::bad_value,
+                fmt::format("batch: {} is only for sampled data; exact and population have no "
+                            "sequences to choose from",
+                            question.batch));
+  }
+  if (question.optimiser == Optimiser::flow) {
+    throw Error(Code::bad_value,
+                fmt::format("batch: {} is only for adam and descent; a flow sees all data at once",
+                            question.batch));
+  }
+}
+
+void check_optimiser(const TrainingQuestion& question) {
+  if (question.optimiser == Optimiser::flow) {
+    for (const auto& [field, value] : {std::pair{"rtol", question.flow.relative_tolerance},
+                                       std::pair{"atol", question.flow.absolute_tolerance}}) {
+      require(value >= 1e-14 && value <= 1e-2, field, value, "in [1e-14, 0.01]");
+    }
+    return;
+  }
+  require_positive("rate", question.adam.rate);
+  for (const auto& [field, value] : {std::pair{"beta1", question.adam.first_decay},
+                                     std::pair{"beta2", question.adam.second_decay}}) {
+    require(value >= 0.0 && value < 1.0, field, value, "in [0, 1)");
+  }
+  require_positive("eps", question.adam.epsilon);
+}
+
+void check_duration(const TrainingQuestion& question) {
+  const bool steps = question.optimiser != Optimiser::flow;
+  const char* until = steps ? "steps" : "time";
+  require_positive(until, question.until);
+  require_positive("record-every", question.every);
+  if (steps) {
+    require(question.until == std::floor(question.until), until, question.until, "a whole number");
+    require(question.every == std::floor(question.every), "record-every", question.every,
+            "a whole number of steps");
+  }
+  require(question.until / question.every <= kMostRecords, "record-every", question.every,
+          fmt::format("enough: more than {:g} records", kMostRecords));
+  require(question.moments.size() <= kMostMoments, "moments",
+          static_cast<double>(question.moments.size()), "at most 100 of them");
+  require(std::is_sorted(question.moments.begin(), question.moments.end()), "moments",
+          question.moments.empty() ? 0.0 : question.moments.front(),
+          "the least: give them in order");
+  for (const double moment : question.moments) {
+    require(moment >= 0.0 && moment <= question.until, "moments", moment,
+            fmt::format("in [0, {:g}]", question.until));
+    if (steps) require(moment == std::floor(moment), "moments", moment, "a whole number of steps");
+  }
+}
+
+}  // namespace
+
+const std::map<std::string, Optimiser>& optimiser_names() {
+  static const std::map<std::string, Optimiser> names = {
+      {"adam", Optimiser::adam}, {"descent", Optimiser::descent}, {"flow", Optimiser::flow}};
+  return names;
+}
+
+const std::map<std::string, TrainingData>& training_data_names() {
+  static const std::map<std::string, TrainingData> names = {
+      {"sampled", TrainingData::sampled},
+      {"exact", TrainingData::exact},
+      {"population", TrainingData::population}};
+  return names;
+}
+
+std::string name_of(Optimiser optimiser) { return name_in(optimiser_names(), optimiser); }
+std::string name_of(TrainingData data) { return name_in(training_data_names(), data); }
+
+TrainingQuestion standard_question(Optimiser optimiser) {
+  TrainingQuestion question;
+  question.optimiser = optimiser;
+  if (optimiser == Optimiser::descent) {
+    question.adam.rate = 0.1;
+    question.precision = training::Precision::double_;
+  }
+  if (optimiser == Optimiser::flow) {
+    question.data = TrainingData::population;
+    question.width = 16;
+    question.deviation = 1e-3;
+    question.until = 200.0;
+    question.every = 0.25;
+    question.precision = training::Precision::double_;
+  }
+  return question;
+}
+
+training::StageThresholds standard_thresholds(Optimiser optimiser) {
+  training::StageThresholds thresholds;
+  thresholds.rise = optimiser == Optimiser::adam      ? 0.1
+                    : optimiser == Optimiser::descent ? 0.02
+                                                      : 0.005;
+  thresholds.start = kStartOfRise * thresholds.rise;
+  return thresholds;
+}
+
+void check(const TrainingQuestion& question) {
+  DEWPOINT_EXPECTS(question.chain.vocabulary() >= 2);
+  check_data(question);
+  check_batch(question);
+  require_count("m", question.width, 1, kMostWidth);
+  require(std::isfinite(question.deviation) && question.deviation >= 0.0, "init",
+          question.deviation, "0 (for 1/m) or above");
+  check_optimiser(question);
+  check_duration(question);
+}
+
+}  // namespace dewpoint::experiments

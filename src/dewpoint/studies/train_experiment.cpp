@@ -1,0 +1,221 @@
+#include "dewpoint/studies/train_experiment.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+#include "dewpoint/core/error.hpp"
+#include "dewpoint/experiments/training_run.hpp"
+#include "dewpoint/studies/parameter_checks.hpp"
+
+namespace dewpoint::studies {
+namespace {
+
+using experiments::Optimiser;
+using experiments::TrainingData;
+using experiments::TrainingQuestion;
+
+std::vector<double> numbers_in(const std::string& text) {
+  std::vector<double> numbers;
+  const char* next = text.data();
+  const char* end = next + text.size();
+  while (true) {
+    double value = 0.0;
+    const auto [stop, error] = std::from_chars(next, end, value);
+    if (error != std::errc() || (stop != end && *stop != ',')) {
+      throw Error(Code::bad_value, fmt::format("pi: '{}' is not numbers with commas between them, "
+                                               "\"0.75,0.19,0.05,0.01\"",
+                                               text));
+    }
+    numbers.push_back(value);
+    if (stop == end) return numbers;
+    next = stop + 1;
+  }
+}
+
+training::Chain chain_at(const Point& point) {
+  return training::named_chain(word_of(point, "chain"), numbers_in(word_of(point, "pi")),
+                               number_of(point, "lambda"));
+}
+
+TrainingQuestion question_of(const Point& point) {
+  TrainingQuestion question = experiments::standard_question(
+      experiments::optimiser_names().at(word_of(point, "optimiser")));
+  const bool flow = question.optimiser == Optimiser::flow;
+  question.chain = chain_at(point);
+  question.data = experiments::training_data_names().at(word_of(point, "data"));
+  question.context = whole_between(point, "s", 1.0, 1e4);
+  question.sequences = whole_between(point, "sequences", 1.0, 1e8);
+  question.batch = whole_between(point, "batch", 0.0, 1e8);
+  question.width = whole_between(point, "m", 1.0, 8192.0);
+  question.deviation = number_of(point, "init");
+  question.residual = flag_of(point, "residual");
+  if (!flow) question.adam.rate = number_of(point, "rate");
+  question.until = number_of(point, flow ? "time" : "steps");
+  question.every = number_of(point, "record_every");
+  return question;
+}
+
+training::StageThresholds thresholds_of(const Point& point) {
+  training::StageThresholds thresholds;
+  thresholds.rise = number_of(point, "rise");
+  thresholds.start = experiments::kStartOfRise * thresholds.rise;
+  return thresholds;
+}
+
+/// Loss of the predictor that knows the chain, at the law of the last token of a context.
+double best_loss(const training::Chain& chain, TrainingData data, std::size_t context) {
+  if (data == TrainingData::population) return training::entropy_rate(chain);
+  const std::size_t d = chain.vocabulary();
+  std::vector<double> law(d, 1.0 / static_cast<double>(d));
+  for (std::size_t step = 1; step < context; ++step) {
+    std::vector<double> next(d, 0.0);
+    for (std::size_t i = 0; i < d; ++i) {
+      for (std::size_t j = 0; j < d; ++j) next[j] += law[i] * chain.transition(i, j);
+    }
+    law = std::move(next);
+  }
+  double loss = 0.0;
+  for (std::size_t i = 0; i < d; ++i) {
+    for (const double p : chain.transition.row(i)) loss -= p > 0.0 ? law[i] * p * std::log(p) : 0.0;
+  }
+  return loss;
+}
+
+class TrainExperiment final : public Experiment {
+ public:
+  [[nodiscard]] std::string name() const override { return "train"; }
+  [[nodiscard]] std::string summary() const override {
+    return "stages of training one attention layer on a Markov chain";
+  }
+  [[nodiscard]] int schema() const override { return 1; }
+  [[nodiscard]] const std::vector<Parameter>& parameters() const override;
+  [[nodiscard]] std::string order_parameter() const override { return "peak"; }
+  [[nodiscard]] Point resolved(const Point& given) const override;
+  [[nodiscard]] std::vector<Observable> observables(const Point& point) const override;
+  [[nodiscard]] std::vector<Observable> predictions(const Point& /*point*/) const override {
+    return scalars({"final_loss_theory"});
+  }
+  [[nodiscard]] std::vector<double> predict(const Point& point) const override {
+    const TrainingQuestion question = question_of(point);
+    return {best_loss(question.chain, question.data, question.context)};
+  }
+  [[nodiscard]] double work(const Point& point) const override;
+  [[nodiscard]] std::vector<std::vector<double>> measure(std::span<const Point> tile,
+                                                         std::uint64_t seed, std::uint64_t replica,
+                                                         const RunContext& context) const override;
+};
+
+const std::vector<Parameter>& TrainExperiment::parameters() const {
+  using enum ParameterKind;
+  static const std::vector<Parameter> all = {
+      {"pi", word, Value("0.75,0.19,0.05,0.01"), "stationary law of the tokens, as a text"},
+      {"lambda", number, Value(0.8), "how often a token repeats, for the chain lambda; in (0, 1)"},
+      {"chain", word, Value("lambda"), "lambda, metropolis, birth-death or cycle", true,
+       training::chain_names()},
+      {"data",
+       word,
+       {},
+       "sampled, exact or population; sampled, population for a flow",
+       true,
+       {"sampled", "exact", "population"}},
+      {"s", whole, Value(19.0), "context length; in [1, 1e4]"},
+      {"sequences", whole, Value(1e5), "sequences that are drawn; in [1, 1e8]"},
+      {"batch", whole, Value(0.0), "sequences per step; 0 for all"},
+      {"m", whole, {}, "width; 256, or 16 for a flow"},
+      {"init", number, {}, "deviation of the initial weights; 1/m, or 0.001 for a flow"},
+      {"residual", flag, Value(false), "add the embedding of the last token"},
+      {"optimiser",
+       word,
+       Value("adam"),
+       "adam, descent or flow",
+       true,
+       {"adam", "descent", "flow"}},
+      {"rate", number, {}, "learning rate; 1.5e-4, or 0.1 for descent"},
+      {"steps", whole, {}, "steps of adam and descent; 3000"},
+      {"time", number, {}, "time of a flow; 200"},
+      {"record_every", number, {}, "between two looks at the stages; 5 steps, or 0.25 of a flow"},
+      {"rise", number, {}, "what counts as a cycle; 0.1, descent 0.02, flow 0.005"}};
+  return all;
+}
+
+Point TrainExperiment::resolved(const Point& given) const {
+  Point point = with_defaults(given, parameters());
+  const Optimiser optimiser = experiments::optimiser_names().at(word_of(point, "optimiser"));
+  const TrainingQuestion standard = experiments::standard_question(optimiser);
+  const bool flow = optimiser == Optimiser::flow;
+  const auto refuse = [&](const char* name, const char* instead) {
+    if (has(point, name)) require(false, name, number_of(point, name), instead);
+  };
+  refuse(flow ? "steps" : "time", flow ? "for a flow: give time" : "for steps: give steps");
+  if (flow) refuse("rate", "for a flow, which has none");
+  const auto fill = [&](const char* name, const Value& value) { point.try_emplace(name, value); };
+  fill("data", Value(experiments::name_of(standard.data)));
+  fill("m", Value(static_cast<double>(standard.width)));
+  fill("init", Value(standard.deviation > 0.0 ? standard.deviation : 1.0 / number_of(point, "m")));
+  fill(flow ? "time" : "steps", Value(standard.until));
+  if (!flow) fill("rate", Value(standard.adam.rate));
+  fill("record_every", Value(standard.every));
+  fill("rise", Value(experiments::standard_thresholds(optimiser).rise));
+  const TrainingQuestion question = question_of(point);
+  point["pi"] = fmt::format("{}", fmt::join(question.chain.stationary, ","));
+  experiments::check(question);
+  return point;
+}
+
+std::vector<Observable> TrainExperiment::observables(const Point& point) const {
+  const std::size_t d = chain_at(point).vocabulary();
+  Dimension cycle{"cycle", {}, {}}, token{"token", {}, {}};
+  for (std::size_t k = 0; k < d; ++k) token.coordinates.push_back(static_cast<double>(k));
+  cycle.coordinates.assign(token.coordinates.begin(), token.coordinates.end() - 1);
+  std::vector<Observable> all = scalars({"final_loss", "condensation", "focus", "peak",
+                                         "peak_value", "half_dilution", "new_direction", "cycles"});
+  for (const char* name : {"cycle_start", "cycle_peak", "cycle_peak_value", "cycle_half"}) {
+    all.push_back({name, {cycle}});
+  }
+  all.push_back({"retraction", {token}});
+  return all;
+}
+
+std::vector<std::vector<double>> TrainExperiment::measure(std::span<const Point> tile,
+                                                          std::uint64_t seed, std::uint64_t replica,
+                                                          const RunContext& context) const {
+  std::vector<std::vector<double>> all;
+  for (const Point& point : tile) {
+    TrainingQuestion question = question_of(point);
+    question.seed = seed;
+    experiments::TrainingRun run(question, replica, context);
+    run.advance({context.threads, context.stop, {}});
+    if (run.diverged()) throw experiments::divergence(question, run);
+    const auto numbers = experiments::training_numbers(
+        run.records(), training::find_stages(run.records(), thresholds_of(point)));
+    std::vector<double> values = numbers.scalars;
+    for (const auto* more :
+         {&numbers.start, &numbers.peak, &numbers.peak_value, &numbers.half, &numbers.retraction}) {
+      values.insert(values.end(), more->begin(), more->end());
+    }
+    all.push_back(std::move(values));
+  }
+  return all;
+}
+
+// In weights that are read and written, about a nanosecond each.
+double TrainExperiment::work(const Point& point) const {
+  const double m = number_of(point, "m");
+  const bool flow = word_of(point, "optimiser") == "flow";
+  const double steps = flow ? 50.0 * number_of(point, "time") : number_of(point, "steps");
+  return steps * (m * m + 1e4) + 1e7;
+}
+
+}  // namespace
+
+const Experiment& train_experiment() {
+  static const TrainExperiment experiment;
+  return experiment;
+}
+
+}  // namespace dewpoint::studies

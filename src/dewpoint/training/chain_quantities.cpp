@@ -1,0 +1,44 @@
+// What a chain is known by. Apart from chain.cpp because the eigenvalues take long to compile.
+#include <Eigen/Eigenvalues>
+#include <cmath>
+#include <span>
+
+#include "dewpoint/core/error.hpp"
+#include "dewpoint/training/chain.hpp"
+
+namespace dewpoint::training {
+namespace {
+
+double entropy(std::span<const double> law) {
+  double sum = 0.0;
+  for (const double p : law) {
+    if (p > 0.0) sum -= p * std::log(p);
+  }
+  return sum;
+}
+
+}  // namespace
+
+double second_eigenvalue(const Chain& chain) {
+  using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const auto d = static_cast<Eigen::Index>(chain.vocabulary());
+  Eigen::MatrixXd rest = Eigen::Map<const Rows>(chain.transition.data(), d, d);
+  rest.rowwise() -= Eigen::Map<const Eigen::RowVectorXd>(chain.stationary.data(), d);
+  const Eigen::EigenSolver<Eigen::MatrixXd> solver(rest, false);
+  if (solver.info() != Eigen::Success) {
+    throw Error(Code::bad_value, "chain: the eigenvalues of its matrix were not found");
+  }
+  return solver.eigenvalues().cwiseAbs().maxCoeff();
+}
+
+double entropy_rate(const Chain& chain) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < chain.vocabulary(); ++i) {
+    sum += chain.stationary[i] * entropy(chain.transition.row(i));
+  }
+  return sum;
+}
+
+double stationary_entropy(const Chain& chain) { return entropy(chain.stationary); }
+
+}  // namespace dewpoint::training
