@@ -21,6 +21,9 @@ STUDIES = {
     "sl-values": ["sl-values"],
     "sl-backward-heat": ["sl-backward-heat"],
     "dew-points": ["dew-points"],
+    "fd-training": ["fd-training", "fd-training-losses", "fd-training-cosines",
+                    "fd-training-paths", "fd-training-attention", "fd-training-attention-maps",
+                    "fd-training-embeddings"],
 }
 FIGURES = [figure for figures in STUDIES.values() for figure in figures]
 FLOAT32 = 2.0 ** -24  # its rounding

@@ -36,7 +36,7 @@ TEST(SweepFile, GivesBackEveryNumberBitForBit) {
   extremes.replicas = std::numeric_limits<std::int64_t>::max();
   extremes.moments = {{3, -0.0, Limits::denorm_min()},
                       {1, Limits::infinity(), Limits::quiet_NaN()},
-                      {0, -Limits::infinity(), -0.0},
+                      {4, -Limits::infinity(), -0.0},
                       {2, 0x1.fffffffffffffp-1, 9007199254740993.0}};
   extremes.predictions = {Limits::quiet_NaN()};
   SweepCell minus_zero = sweep_cell(0.1);
@@ -47,6 +47,15 @@ TEST(SweepFile, GivesBackEveryNumberBitForBit) {
   expect_same(read_cells_if_present(folder / "a.study"), cells);
   SweepFile again(folder / "a.study", sweep_head());
   expect_same(again.cells(), cells);
+}
+
+TEST(SweepFile, KnowsNoMeanOfNoSamples) {
+  const ScratchFolder folder;
+  SweepCell blind = sweep_cell(0.1);
+  blind.moments[1] = {};
+  const std::string key = key_of(0.0, "sphere");
+  write_sweep(folder / "a.study", sweep_plan(), {{key, blind}});
+  expect_same(read_cells_if_present(folder / "a.study"), Cells{{key, blind}});
 }
 
 TEST(SweepFile, ReadsTheNumbersOfCellsThatAreContinuedOnly) {

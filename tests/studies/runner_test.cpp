@@ -8,6 +8,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "dewpoint/store/study.hpp"
 #include "dewpoint/studies/local_workers.hpp"
 #include "store/scratch_folder.hpp"
 #include "studies/test_study.hpp"

@@ -70,18 +70,36 @@ std::string name_of(Verdict verdict) {
 }
 
 const std::vector<Claim>& all_claims() {
-  static const std::vector<Claim> claims =
-      joined({cas_layer_claims(), cas_gradient_claims(), cas_simplex_gradient_claims(),
-              cas_cluster_claims(), cas_table_claims(), cas_gaussian_claims(), cc_claims(),
-              cc_retrieval_claims(), sl_scale_claims(), sl_weight_claims(), sl_output_claims(),
-              sl_heat_claims(), fd_data_claims(), fd_origin_claims(), fd_times_claims(),
-              fd_critical_point_claims(), fd_focus_claims()});
+  static const std::vector<Claim> claims = joined({cas_layer_claims(),
+                                                   cas_gradient_claims(),
+                                                   cas_simplex_gradient_claims(),
+                                                   cas_cluster_claims(),
+                                                   cas_table_claims(),
+                                                   cas_gaussian_claims(),
+                                                   cc_claims(),
+                                                   cc_retrieval_claims(),
+                                                   sl_scale_claims(),
+                                                   sl_weight_claims(),
+                                                   sl_output_claims(),
+                                                   sl_heat_claims(),
+                                                   fd_data_claims(),
+                                                   fd_origin_claims(),
+                                                   fd_times_claims(),
+                                                   fd_critical_point_claims(),
+                                                   fd_focus_claims(),
+                                                   fd_rank_one_claims(),
+                                                   fd_excursion_claims(),
+                                                   fd_asymmetry_claims(),
+                                                   fd_training_claims(),
+                                                   fd_training_weights_claims(),
+                                                   fd_layers_claims()});
   return claims;
 }
 
 const std::vector<Claim>& all_errata() {
-  static const std::vector<Claim> errata = by_number(
-      joined({cas_jacobian_errata(), cas_layer_errata(), cc_errata(), fd_origin_errata()}));
+  static const std::vector<Claim> errata =
+      by_number(joined({cas_jacobian_errata(), cas_layer_errata(), cc_errata(), fd_origin_errata(),
+                        fd_critical_point_errata(), fd_flow_errata(), fd_asymmetry_errata()}));
   return errata;
 }
 

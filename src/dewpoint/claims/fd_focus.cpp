@@ -33,6 +33,7 @@ struct Law {
 struct Focusing {
   Weights weights;
   Matrix<double> direction;  // α₁ α̃₁ᵀ
+  double unsettled = 0.0;  // e^{−rT}: what J_out has left of the way to the point, after a wait T
 };
 Focusing focusing(const Population& data, double size, double score, const Setting& setting) {
   const std::vector<double>& law = data.chain.stationary;
@@ -43,10 +44,14 @@ Focusing focusing(const Population& data, double size, double score, const Setti
   const Signal grown = [score](double, const Weights& weights) {
     return largest_score(weights) - score;
   };
-  return {passages(*data.loss, start, {grown}, 1e4)[0].weights, outer_product(alpha, other)};
+  const Passage found = passages(*data.loss, start, {grown}, 1e4)[0];
+  const double wait = found.time - std::log(1.0 / size) / theory::origin_growth(law).rate;
+  return {found.weights, outer_product(alpha, other),
+          std::exp(theory::outer_decay(law).back() * wait)};
 }
 
-/// Eq (15): the distance falls as ε; the next order is smaller by the distance itself.
+/// Eq (15): the distance falls as ε; the next order is smaller by the distance itself, and W0 and
+/// W1 still move by what is left of their way.
 void compare_attention_alignment(const Law& law, const Setting& setting, Evidence& evidence) {
   const Population data = population(law.values);
   const Focusing coarse = focusing(data, 1e-5, 0.02, setting),
@@ -56,7 +61,8 @@ void compare_attention_alignment(const Law& law, const Setting& setting, Evidenc
     const double distance = misalignment(first, coarse.direction);
     evidence.statement.push_back(
         equal(fmt::format("‖{0}/‖{0}‖ − α₁α̃₁ᵀ‖, {1}: ε = 1e-5 over ε = 1e-6", name, law.text), 10.0,
-              distance / misalignment(second, fine.direction), 30.0 * distance));
+              distance / misalignment(second, fine.direction),
+              10.0 * (3.0 * distance + coarse.unsettled)));
   };
   compare("WQ", coarse.weights.query, fine.weights.query);
   compare("WK", coarse.weights.key, fine.weights.key);
@@ -87,55 +93,42 @@ void compare_score_direction(const Law& law, const Setting& setting, Evidence& e
       at_most("‖Φ/‖Φ‖ − ππᵀ‖" + where, bound, misalignment(scores, printed), 0.0));
 }
 
-/// Eq (17) with W0 and W1 held fixed: attention of the rarest token on the first, for κ² = η.
+/// Eq (17) with W0 and W1 held fixed: attention of a rare token on the first when
+/// WQ = WK = κα₁α̃₁ᵀ. Scores up to κ²κ₁² are known to their rounding; at κ = 12 what is missing to 1
+/// is below it.
 void compare_frozen(const theory::TwoGroups& groups, Evidence& evidence) {
   const std::vector<double> law = theory::two_group_law(groups.top, groups.tokens);
   const Vector alpha{0.48, 0.6, 0.64};
-  const auto point = theory::second_critical_point(law);
+  const auto outer = theory::critical_weights(theory::second_critical_point(law), alpha);
   auto state = theory::two_group_critical_point(groups.top, groups.tokens);
-  for (const double amplitude : {2.0, 12.0}) {
-    const auto outer = theory::critical_weights(point, alpha);
+  for (const double amplitude : {1.0, 2.0, 12.0}) {
     Weights weights = outer_weights(outer.embedding, outer.unembedding);
     for (std::size_t k = 0; k < kWidth; ++k) weights.query(k, 0) = amplitude * alpha[k];
     weights.key = weights.query;
     state.attention = amplitude;
-    const Matrix<double> found = attention(law, training::token_maps(weights).attention);
-    const double predicted = theory::attention_to_top(groups, state).of_low;
-    // Scores up to 12²κ₁² are known to their rounding.
+    const double predicted =
+        amplitude == 12.0 ? 1.0 : theory::attention_to_top(groups, state).of_low;
     evidence.statement.push_back(
-        equal(fmt::format("A_21 with W0 held at κ₁q, WQ = WK = {}α₁α̃₁ᵀ", amplitude), predicted,
-              found(1, 0), 64.0 * kEpsilon * amplitude * amplitude));
+        equal(fmt::format("A_21 with W0 held at κ₁qα₁ᵀ, WQ = WK = {}α₁α̃₁ᵀ", amplitude), predicted,
+              attention(law, training::token_maps(weights).attention)(1, 0),
+              64.0 * kEpsilon * amplitude * amplitude));
   }
-  evidence.statement.push_back(equal("A_21 → 1 with W0 held at κ₁q, κ = 12", 1.0,
-                                     theory::attention_to_top(groups, state).of_low, 1e-3));
 }
 
-/// Largest attention of the rarest token on the first along the flow itself.
-double largest_focus(const Population& data, double size, const Setting& setting) {
-  const std::vector<double>& law = data.chain.stationary;
-  const Weights start = drawn_weights(law.size(), kWidth, size, setting.seed, 0);
-  const auto focus = [&](const Weights& weights) {
-    return attention(law, training::token_maps(weights).attention)(law.size() - 1, 0);
-  };
-  const Signal begun = [](double, const Weights& weights) { return largest_score(weights) - 0.05; };
-  const Passage from = passages(*data.loss, start, {begun}, 1e4)[0];
-  std::vector<double> times;
-  const double step = 0.02 / theory::attention_rate(law, data.chain.transition);
-  for (int k = 0; k < 400; ++k) times.push_back(step * k);
-  double largest = 0.0;
-  for (const Weights& weights : flowed(*data.loss, from.weights, times)) {
-    largest = std::max(largest, focus(weights));
-  }
-  return largest;
-}
-
+/// Along the flow the same attention turns at the peak of theory/two_group_flow.hpp. The peak is
+/// wider than 0.1/c, so that a grid of 0.005/c misses at most (0.0025/0.1)² of it; directions in
+/// which nothing moves keep their displacement, and the excess over π_1 is a low power of κ₁.
 void compare_focus(const theory::TwoGroups& groups, const Setting& setting, Evidence& evidence) {
-  const Population data = population(theory::two_group_law(groups.top, groups.tokens));
+  const std::vector<double> law = theory::two_group_law(groups.top, groups.tokens);
+  const Population data = population(law);
+  const Weights start = drawn_weights(law.size(), kWidth, 1e-5, setting.seed, 0);
+  const double rate = theory::attention_rate(law, data.chain.transition);
   const double predicted = theory::excursion(groups).peak.value().attention - groups.top;
-  const double measured = largest_focus(data, 1e-5, setting);
+  const double measured = largest_focus(data, start, 0.005 / rate);
+  const double displaced = 10.0 * norm(flat(start)) / theory::second_critical_point(law).amplitude;
   const std::string where = fmt::format(", π_1 = {}, d = {}", groups.top, groups.tokens);
   evidence.statement.push_back(equal("largest A_21 − π_1 along the flow" + where, predicted,
-                                     measured - groups.top, 0.02 * predicted));
+                                     measured - groups.top, predicted * (6.25e-4 + displaced)));
   evidence.as_printed.push_back(equal("largest A_21 along the flow" + where, 1.0, measured, 0.05));
 }
 

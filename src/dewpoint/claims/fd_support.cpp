@@ -244,4 +244,18 @@ std::vector<Weights> flowed(const training::TokenLoss& loss, const Weights& star
   return found;
 }
 
+double largest_focus(const Population& data, const Weights& start, double step) {
+  const std::vector<double>& law = data.chain.stationary;
+  const Signal begun = [](double, const Weights& weights) { return largest_score(weights) - 0.05; };
+  const Passage from = passages(*data.loss, start, {begun}, 1e4)[0];
+  std::vector<double> times;
+  for (int k = 0; k < 1600; ++k) times.push_back(step * k);
+  double largest = 0.0;
+  for (const Weights& weights : flowed(*data.loss, from.weights, times)) {
+    const Matrix<double> shares = attention(law, training::token_maps(weights).attention);
+    largest = std::max(largest, shares(law.size() - 1, 0));
+  }
+  return largest;
+}
+
 }  // namespace dewpoint::claims

@@ -28,16 +28,25 @@ namespace dewpoint::claims {
 [[nodiscard]] std::vector<Claim> sl_heat_claims();    // backward heat equation
 
 // Focus and dilution: multi-stage learning of attention (FD).
-[[nodiscard]] std::vector<Claim> fd_data_claims();            // Propositions A.1, 3.3
-[[nodiscard]] std::vector<Claim> fd_origin_claims();          // Lemma 4.1, Theorem 4.2
-[[nodiscard]] std::vector<Claim> fd_times_claims();           // Eq (75), (14), Proposition B.6
-[[nodiscard]] std::vector<Claim> fd_critical_point_claims();  // Propositions 4.3, 4.4, B.7
-[[nodiscard]] std::vector<Claim> fd_focus_claims();           // Theorem 4.5
+[[nodiscard]] std::vector<Claim> fd_data_claims();              // Propositions A.1, 3.3
+[[nodiscard]] std::vector<Claim> fd_origin_claims();            // Lemma 4.1, Theorem 4.2
+[[nodiscard]] std::vector<Claim> fd_times_claims();             // Eq (75), (14), Proposition B.6
+[[nodiscard]] std::vector<Claim> fd_critical_point_claims();    // Propositions 4.3, 4.4, B.7
+[[nodiscard]] std::vector<Claim> fd_focus_claims();             // Theorem 4.5
+[[nodiscard]] std::vector<Claim> fd_rank_one_claims();          // Proposition 4.6, Theorem 4.7
+[[nodiscard]] std::vector<Claim> fd_excursion_claims();         // Section 4.3, Proposition C.1
+[[nodiscard]] std::vector<Claim> fd_asymmetry_claims();         // Proposition 4.8, Theorem 4.9
+[[nodiscard]] std::vector<Claim> fd_training_claims();          // Section 5.1, Figure 2
+[[nodiscard]] std::vector<Claim> fd_training_weights_claims();  // Section 5.1, stages I and II
+[[nodiscard]] std::vector<Claim> fd_layers_claims();            // Figure 5
 
 // Rows of docs/errata.md.
 [[nodiscard]] std::vector<Claim> cas_jacobian_errata();
 [[nodiscard]] std::vector<Claim> cas_layer_errata();
 [[nodiscard]] std::vector<Claim> cc_errata();
 [[nodiscard]] std::vector<Claim> fd_origin_errata();
+[[nodiscard]] std::vector<Claim> fd_critical_point_errata();
+[[nodiscard]] std::vector<Claim> fd_flow_errata();
+[[nodiscard]] std::vector<Claim> fd_asymmetry_errata();
 
 }  // namespace dewpoint::claims

@@ -53,8 +53,9 @@ Parameters<double> start_of(const TrainingQuestion& question, std::uint64_t repl
 
 /// The first multiple of `every` after `time`, at most `until`.
 double next_record(double time, double every, double until) {
-  const double next = every * (std::floor(time / every) + 1.0);
-  return std::min(next, until);
+  double count = std::floor(time / every);
+  while (count * every <= time) ++count;  // a quotient may be rounded down
+  return std::min(count * every, until);
 }
 
 void attach_matrix(std::vector<store::Attachment>& attachments, double time, const char* name,
@@ -112,7 +113,7 @@ struct TrainingRun::Parts {
   }
 
   [[nodiscard]] bool is_record(double time) const {
-    return time == question.until || std::floor(time / question.every) * question.every == time;
+    return time == question.until || std::round(time / question.every) * question.every == time;
   }
 
   /// False where the loss is not finite, or too large.

@@ -9,23 +9,23 @@
 // foreach_target.h must come first.
 #include <hwy/highway.h>
 
+#include <algorithm>
+
 #include "dewpoint/training/adam_kernels.hpp"
+#include "dewpoint/training/adam_rows-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace dewpoint::training::HWY_NAMESPACE {
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
+// Unrolled basis rows at most; larger vocabularies take the rest one by one.
+constexpr std::size_t kMostUnrolled = 7;
 
-template <class Real>
-using Tag = hn::CappedTag<Real, 32 / sizeof(Real)>;
-template <class Real>
-using Vec = hn::Vec<Tag<Real>>;
-
-// A group of lines is in the making at a time: its roots are taken while the quotients of the group
-// before it are.
-template <class Real>
-constexpr std::size_t kGroupVectors = kGroup<Real> / hn::MaxLanes(Tag<Real>());
+// d, known to the compiler where all basis rows are unrolled.
+template <std::size_t kUnrolled, class Real>
+HWY_INLINE std::size_t vocabulary(const AdamPass<Real>& pass) {
+  return kUnrolled < kMostUnrolled ? kUnrolled + 1 : pass.vocabulary;
+}
 
 // What a block of rows hands from one part of the pass to the next; [n][kBlockRows] each.
 template <class Real>
@@ -64,17 +64,18 @@ HWY_INLINE OuterBlock<Real> outer_block(const AdamPass<Real>& pass, std::size_t 
 }
 
 // The factors of the basis rows in the gradients of WQ and WK, from the old W0.
-template <class Real>
+template <std::size_t kUnrolled, class Real>
 HWY_INLINE void factors(const AdamPass<Real>& pass, const OuterBlock<Real>& outer,
                         const BlockScratch<Real>& at) {
   const Tag<Real> f;
-  const std::size_t last = pass.vocabulary - 1;
+  const std::size_t d = vocabulary<kUnrolled>(pass);
+  const std::size_t last = d - 1;
   for (std::size_t r = 0; r < kBlockRows; r += hn::Lanes(f)) {
     const auto origin = hn::LoadU(f, outer.weights + last * outer.stride + r);
     for (std::size_t j = 0; j < last; ++j) {
       auto sum = hn::Zero(f);
-      for (std::size_t k = 0; k < pass.vocabulary; ++k) {
-        const auto slope = hn::Set(f, pass.attention[k * pass.vocabulary + j]);
+      for (std::size_t k = 0; k < d; ++k) {
+        const auto slope = hn::Set(f, pass.attention[k * d + j]);
         sum = hn::MulAdd(slope, hn::LoadU(f, outer.weights + k * outer.stride + r), sum);
       }
       hn::StoreU(sum, f, at.query_factors + j * kBlockRows + r);
@@ -84,153 +85,12 @@ HWY_INLINE void factors(const AdamPass<Real>& pass, const OuterBlock<Real>& oute
   }
 }
 
-// The share of one basis row in the gradient of one row of WQ or WK, added to `gradient`, and the
-// product of the old weights with it. For vocabularies beyond those that are unrolled.
-template <class Real>
-HWY_INLINE void project(const AdamPass<Real>& pass, const Real* HWY_RESTRICT row,
-                        const Real* HWY_RESTRICT direction, Real factor, Real* HWY_RESTRICT product,
-                        Real* HWY_RESTRICT gradient) {
-  const Tag<Real> f;
-  const auto scale = hn::Set(f, factor);
-  auto sum = hn::Zero(f);
-  for (std::size_t line = 0; line < pass.columns; line += kLine<Real>, row += 3 * kLine<Real>) {
-    for (std::size_t j = 0; j < kLine<Real>; j += hn::Lanes(f)) {
-      const auto along = hn::Load(f, direction + line + j);
-      sum = hn::MulAdd(hn::Load(f, row + j), along, sum);
-      const auto before = hn::Load(f, gradient + line + j);
-      hn::Store(hn::MulAdd(scale, along, before), f, gradient + line + j);
-    }
-  }
-  *product = hn::GetLane(hn::SumOfLanes(f, sum));
-}
-
-// Where column j of a row is, j a multiple of the vector: weight, m' and v' are a line apart.
-template <class Real>
-HWY_INLINE std::size_t place(std::size_t j) {
-  return j / kLine<Real> * (3 * kLine<Real>)+j % kLine<Real>;
-}
-
-// θ ← θ − step · m'/(√v' + κ ε) of one vector, given the root.
-template <class Real>
-HWY_INLINE void finish(Vec<Real> root, Vec<Real> epsilon, Vec<Real> step, Real* HWY_RESTRICT at) {
-  const Tag<Real> f;
-  const auto ratio = hn::Div(hn::Load(f, at + kLine<Real>), hn::Add(root, epsilon));
-  hn::Store(hn::NegMulAdd(step, ratio, hn::Load(f, at)), f, at);
-}
-
-// One row of WQ or WK: the gradient from kCount basis rows and their factors, the products of its
-// old weights with them, and Adam. With kContinued the gradient starts from what project() left.
-template <std::size_t kCount, bool kContinued, class Real>
-class RowStep {
- public:
-  HWY_INLINE RowStep(const AdamPass<Real>& pass, const Real* basis, const Real* factor,
-                     const Real* start)
-      : pass_(pass), basis_(basis), start_(start) {
-    const Tag<Real> f;
-    for (std::size_t k = 0; k < kCount; ++k) {
-      factor_[k] = hn::Set(f, factor[k * kBlockRows]);
-      product_[k] = hn::Zero(f);
-    }
-  }
-
-  HWY_INLINE void run(Real* HWY_RESTRICT row, Real* HWY_RESTRICT product) {
-    const Tag<Real> f;
-    const auto epsilon = hn::Set(f, pass_.scalars.epsilon);
-    const auto step = hn::Set(f, pass_.scalars.step);
-    const std::size_t columns = pass_.columns;
-    const std::size_t lanes = hn::Lanes(f);
-    Vec<Real> root[kGroupVectors<Real>];
-    for (std::size_t n = 0; n < kGroupVectors<Real>; ++n) root[n] = begin(row, n * lanes);
-    for (std::size_t j = kGroup<Real>; j < columns; j += kGroup<Real>) {
-      Real* const before = row + place<Real>(j - kGroup<Real>);
-      for (std::size_t n = 0; n < kGroupVectors<Real>; ++n) {
-        finish<Real>(root[n], epsilon, step, before + place<Real>(n * lanes));
-        root[n] = begin(row, j + n * lanes);
-      }
-    }
-    Real* const end = row + place<Real>(columns - kGroup<Real>);
-    for (std::size_t n = 0; n < kGroupVectors<Real>; ++n) {
-      finish<Real>(root[n], epsilon, step, end + place<Real>(n * lanes));
-    }
-    for (std::size_t k = 0; k < kCount; ++k) {
-      product[k * kBlockRows] = hn::GetLane(hn::SumOfLanes(f, product_[k]));
-    }
-  }
-
- private:
-  // New moments of the vector at column j. Returns √v'.
-  HWY_INLINE Vec<Real> begin(Real* HWY_RESTRICT row, std::size_t j) {
-    const Tag<Real> f;
-    Real* const at = row + place<Real>(j);
-    const auto weight = hn::Load(f, at);
-    const auto origin = hn::Load(f, basis_ + j);
-    auto gradient = hn::Mul(factor_[0], origin);
-    if (kContinued) gradient = hn::Add(gradient, hn::Load(f, start_ + j));
-    product_[0] = hn::MulAdd(weight, origin, product_[0]);
-    for (std::size_t k = 1; k < kCount; ++k) {
-      const auto direction = hn::Load(f, basis_ + k * pass_.columns + j);
-      gradient = hn::MulAdd(factor_[k], direction, gradient);
-      product_[k] = hn::MulAdd(weight, direction, product_[k]);
-    }
-    Real* const first = at + kLine<Real>;
-    Real* const second = first + kLine<Real>;
-    const auto new_second = hn::MulAdd(hn::Set(f, pass_.scalars.second_decay), hn::Load(f, second),
-                                       hn::Mul(gradient, gradient));
-    const auto new_first =
-        hn::MulAdd(hn::Set(f, pass_.scalars.first_decay), hn::Load(f, first), gradient);
-    hn::Store(new_first, f, first);
-    hn::Store(new_second, f, second);
-    return hn::Sqrt(new_second);
-  }
-
-  const AdamPass<Real>& pass_;
-  const Real* HWY_RESTRICT basis_;
-  const Real* HWY_RESTRICT start_;
-  Vec<Real> factor_[kCount];
-  Vec<Real> product_[kCount];
-};
-
-// kCount sums over the rows of a block, each weight times the factor of its sum and row, which is
-// at [sum · factor_stride + row]. kWide vectors at a time share the factors.
-template <std::size_t kCount, class Real>
-HWY_INLINE void add_block(const AdamPass<Real>& pass, const Real* HWY_RESTRICT block,
-                          const Real* HWY_RESTRICT factor, std::size_t factor_stride,
-                          Real* HWY_RESTRICT sums) {
-  const Tag<Real> f;
-  constexpr std::size_t kWide = kCount > 4 ? 1 : 2;
-  const std::size_t lanes = hn::Lanes(f);
-  for (std::size_t j = 0; j < pass.columns; j += kWide * lanes) {
-    Vec<Real> sum[kCount][kWide];
-    for (std::size_t k = 0; k < kCount; ++k) {
-      for (std::size_t n = 0; n < kWide; ++n) {
-        sum[k][n] = hn::Load(f, sums + k * pass.columns + j + n * lanes);
-      }
-    }
-    const Real* HWY_RESTRICT row = block + place<Real>(j);
-    for (std::size_t r = 0; r < kBlockRows; ++r, row += pass.row_stride) {
-      Vec<Real> weight[kWide];
-      for (std::size_t n = 0; n < kWide; ++n) weight[n] = hn::Load(f, row + n * lanes);
-      for (std::size_t k = 0; k < kCount; ++k) {
-        const auto scale = hn::Set(f, factor[k * factor_stride + r]);
-        for (std::size_t n = 0; n < kWide; ++n) {
-          sum[k][n] = hn::MulAdd(weight[n], scale, sum[k][n]);
-        }
-      }
-    }
-    for (std::size_t k = 0; k < kCount; ++k) {
-      for (std::size_t n = 0; n < kWide; ++n) {
-        hn::Store(sum[k][n], f, sums + k * pass.columns + j + n * lanes);
-      }
-    }
-  }
-}
-
 // The gradient of the outer weights of a block.
-template <class Real>
+template <std::size_t kUnrolled, class Real>
 HWY_INLINE void outer_gradient(const AdamPass<Real>& pass, const OuterBlock<Real>& outer,
                                const BlockScratch<Real>& at) {
   const Tag<Real> f;
-  const std::size_t d = pass.vocabulary;
+  const std::size_t d = vocabulary<kUnrolled>(pass);
   for (std::size_t r = 0; r < kBlockRows; r += hn::Lanes(f)) {
     auto last_key = hn::Zero(f);
     for (std::size_t k = 0; k < d; ++k) {
@@ -257,11 +117,11 @@ HWY_INLINE void outer_gradient(const AdamPass<Real>& pass, const OuterBlock<Real
 }
 
 // Adam on the outer weights of a block, their share of M, and the new W0 as seen from its last row.
-template <class Real>
+template <std::size_t kUnrolled, class Real>
 HWY_INLINE void outer_update(const AdamPass<Real>& pass, const OuterBlock<Real>& outer,
                              const BlockScratch<Real>& at) {
   const Tag<Real> f;
-  const std::size_t d = pass.vocabulary;
+  const std::size_t d = vocabulary<kUnrolled>(pass);
   const AdamScalars<Real>& s = pass.scalars;
   for (std::size_t r = 0; r < kBlockRows; r += hn::Lanes(f)) {
     for (std::size_t k = 0; k < 2 * d; ++k) {
@@ -294,19 +154,18 @@ HWY_INLINE void outer_update(const AdamPass<Real>& pass, const OuterBlock<Real>&
 template <std::size_t kUnrolled, class Real>
 HWY_INLINE void inner_row(const AdamPass<Real>& pass, Real* row, const Real* basis,
                           const Real* factor, Real* product, Real* gradient) {
-  const std::size_t rest = pass.vocabulary - 1 - kUnrolled;
+  const std::size_t rest = vocabulary<kUnrolled>(pass) - 1 - kUnrolled;
   if (rest == 0) {
-    RowStep<kUnrolled, false, Real>(pass, basis, factor, nullptr).run(row, product);
+    step_row<kUnrolled, false>(pass, basis, factor, gradient, row, product);
     return;
   }
-  for (std::size_t j = 0; j < pass.columns; ++j) gradient[j] = 0;
+  std::fill_n(gradient, pass.columns, Real{0});
   for (std::size_t k = 0; k < rest; ++k) {
     project(pass, row, basis + k * pass.columns, factor[k * kBlockRows], product + k * kBlockRows,
             gradient);
   }
-  RowStep<kUnrolled, true, Real>(pass, basis + rest * pass.columns, factor + rest * kBlockRows,
-                                 gradient)
-      .run(row, product + rest * kBlockRows);
+  step_row<kUnrolled, true>(pass, basis + rest * pass.columns, factor + rest * kBlockRows, gradient,
+                            row, product + rest * kBlockRows);
 }
 
 // Adam on all inner weights of a block.
@@ -344,10 +203,10 @@ void all_blocks(const AdamPass<Real>& pass) {
   for (std::size_t row = 0; row < pass.rows; row += kBlockRows) {
     const OuterBlock<Real> outer = outer_block(pass, row);
     Real* const block = pass.inner + row * pass.row_stride;
-    factors(pass, outer, at);
+    factors<kUnrolled>(pass, outer, at);
     inner_update<kUnrolled>(pass, block, at);
-    outer_gradient(pass, outer, at);
-    outer_update(pass, outer, at);
+    outer_gradient<kUnrolled>(pass, outer, at);
+    outer_update<kUnrolled>(pass, outer, at);
     add_to_sums<kUnrolled>(pass, block, outer, at);
   }
 }
@@ -368,7 +227,7 @@ HWY_INLINE void any_vocabulary(const AdamPass<Real>& pass) {
     case 7:
       return all_blocks<6>(pass);
     default:
-      return all_blocks<7>(pass);
+      return all_blocks<kMostUnrolled>(pass);
   }
 }
 

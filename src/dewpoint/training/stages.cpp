@@ -125,34 +125,14 @@ void find_new_direction(std::span<const Record> records, Stages& stages) {
   }
 }
 
-/// A zig-zag: down when more than `share` below the maximum, up again when more than `share` above
-/// the minimum, which closes a retraction. One that is still open at the end counts.
 std::vector<Retraction> find_retractions(std::span<const Record> records, std::size_t token,
                                          double share) {
-  std::vector<Retraction> found;
-  bool falling = false;
-  double top = records[0].embedding_norm[token], top_time = records[0].time;
+  std::vector<double> times, norms;
   for (const Record& record : records) {
-    const double norm = record.embedding_norm[token];
-    if (!falling) {
-      if (norm > top) {
-        top = norm;
-        top_time = record.time;
-      }
-      if (norm < top * (1.0 - share)) {
-        found.push_back({top_time, record.time, top, norm});
-        falling = true;
-      }
-    } else if (norm < found.back().smallest) {
-      found.back().smallest = norm;
-      found.back().until = record.time;
-    } else if (norm > found.back().smallest * (1.0 + share)) {
-      falling = false;
-      top = norm;
-      top_time = record.time;
-    }
+    times.push_back(record.time);
+    norms.push_back(record.embedding_norm[token]);
   }
-  return found;
+  return retractions_of(times, norms, share);
 }
 
 // ---- frames -------------------------------------------------------------------------------------
@@ -248,6 +228,32 @@ double focus_share(MatrixView<const double> attention, std::size_t k, double lea
   }
   const auto queries = static_cast<double>(tokens - k - 1);
   return mass / queries >= least_mass ? share / queries : base;
+}
+
+// A zig-zag: down when more than `share` below the maximum, up again when more than `share` above
+// the minimum, which closes a retraction. One that is still open at the end counts.
+std::vector<Retraction> retractions_of(std::span<const double> times, std::span<const double> norms,
+                                       double share) {
+  DEWPOINT_EXPECTS(times.size() == norms.size());
+  std::vector<Retraction> found;
+  bool falling = false;
+  std::size_t top = 0;
+  for (std::size_t i = 0; i < norms.size(); ++i) {
+    if (!falling) {
+      if (norms[i] > norms[top]) top = i;
+      if (norms[i] < norms[top] * (1.0 - share)) {
+        found.push_back({times[top], times[i], norms[top], norms[i]});
+        falling = true;
+      }
+    } else if (norms[i] < found.back().smallest) {
+      found.back().smallest = norms[i];
+      found.back().until = times[i];
+    } else if (norms[i] > found.back().smallest * (1.0 + share)) {
+      falling = false;
+      top = i;
+    }
+  }
+  return found;
 }
 
 Stages find_stages(std::span<const Record> records, const StageThresholds& thresholds) {

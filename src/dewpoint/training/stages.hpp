@@ -74,6 +74,10 @@ struct Stages {
 [[nodiscard]] double focus_share(MatrixView<const double> attention, std::size_t k,
                                  double least_mass);
 
+/// Retractions of one norm, in order of time; times and norms go together.
+[[nodiscard]] std::vector<Retraction> retractions_of(std::span<const double> times,
+                                                     std::span<const double> norms, double share);
+
 /// Records in order of time; none give no cycles.
 ///
 ///   Properties  (1) times scale with time: t → a t + b with a > 0 changes nothing else.
