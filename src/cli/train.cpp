@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -162,20 +163,43 @@ Job begin_again(const TrainCommand& o) {
                               o.resume, option->get_name()));
     }
   }
+  if (o.moments != "stages" && o.moments != "none") {
+    throw Error(
+        Code::bad_value,
+        fmt::format("moments: '{}' is not for a resumed run; allowed: stages, none", o.moments));
+  }
   const store::StudyRecord study = store::read_study(o.resume);
   if (study.experiment != "train") {
     throw Error(Code::bad_value, fmt::format("resume: '{}' holds {}, not a training run", o.resume,
                                              study.experiment));
   }
+  const bool resumable =
+      std::any_of(study.attachments.begin(), study.attachments.end(),
+                  [](const store::Attachment& one) { return one.name == "state"; });
+  if (!resumable) {
+    throw Error(Code::bad_value,
+                fmt::format("resume: '{}' holds no state to go on from, but a run that diverged or "
+                            "several runs",
+                            o.resume));
+  }
   Job job{question_from(study, o.resume), nullptr, o.output.empty() ? o.resume : o.output, false};
   experiments::TrainingQuestion& asked = job.question.run;
   const bool flow = asked.optimiser == experiments::Optimiser::flow;
+  if (flow ? o.train.steps : o.train.time) {
+    throw Error(Code::bad_value, fmt::format("{}: '{}' counts {}", flow ? "steps" : "time",
+                                             o.resume, flow ? "--time" : "--steps"));
+  }
   if (const auto& until = flow ? o.train.time : o.train.steps) asked.until = *until;
   experiments::check(asked);
   job.stages = o.moments == "stages";
   job.run =
       std::make_unique<TrainingRun>(asked, 0, RunContext{o.common.threads, stop_on_signals(), {}});
   job.run->restore(study);
+  if (asked.until < job.run->time()) {
+    throw Error(Code::bad_value,
+                fmt::format("{}: {:g} is not beyond the {:g} that '{}' has reached",
+                            flow ? "time" : "steps", asked.until, job.run->time(), o.resume));
+  }
   return job;
 }
 
@@ -191,7 +215,6 @@ int stopped(const Job& job, Keeper& keeper) {
 void finish(const TrainCommand& o, const Job& job, const std::string& command) {
   const training::Stages stages =
       training::find_stages(job.run->records(), job.question.thresholds);
-  if (job.stages) job.run->revisit(stages, {o.common.threads, stop_on_signals(), {}});
   Answer answer = train_answer(job.question, *job.run, stages);
   const store::StudyRecord study = train_study(job.question, *job.run, stages, command);
   if (!job.file.empty()) {
@@ -215,6 +238,10 @@ int run_one(const TrainCommand& o, const std::string& command) {
   LiveView view(o.live);
   try {
     train(*job.run, keeper, view, o.common.threads);
+    if (job.stages && !job.run->diverged()) {
+      job.run->revisit(training::find_stages(job.run->records(), job.question.thresholds),
+                       {o.common.threads, stop_on_signals(), {}});
+    }
   } catch (const Error& error) {
     if (error.code() != Code::stopped) throw;
     return stopped(job, keeper);

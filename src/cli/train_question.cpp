@@ -56,8 +56,8 @@ void take_duration(experiments::TrainingQuestion& run, const TrainOptions& optio
   refuse(flow && options.steps, "steps", "a flow has no steps; give --time");
   refuse(!flow && options.time, "time", "adam and descent count --steps");
   refuse(flow && options.rate, "rate", "a flow has no learning rate; give --rtol");
-  refuse(!flow && (options.relative_tolerance || options.absolute_tolerance), "rtol",
-         "only a flow has tolerances");
+  refuse(!flow && options.relative_tolerance, "rtol", "only a flow has tolerances");
+  refuse(!flow && options.absolute_tolerance, "atol", "only a flow has tolerances");
   take(run.until, flow ? options.time : options.steps);
   take(run.every, options.every);
 }

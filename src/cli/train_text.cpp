@@ -125,7 +125,7 @@ std::string flow_text(const training::GradientFlow& flow) {
 std::string end_text(const TrainingQuestion& run, const training::Record& last) {
   return fmt::format(
       "loss {:.5f} at {} {:g}; the best predictor has {:.5f}, the law of the tokens alone {:.5f}\n",
-      last.loss, unit_of(run), last.time, training::entropy_rate(run.chain),
+      last.loss, unit_of(run), last.time, experiments::best_loss(run),
       training::stationary_entropy(run.chain));
 }
 

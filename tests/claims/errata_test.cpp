@@ -15,11 +15,13 @@
 namespace dewpoint::claims {
 namespace {
 
-constexpr int kRows = 25;
+constexpr int kRows = 46;
 
 std::vector<Claim> rows() {
   std::vector<Claim> all;
-  for (const std::vector<Claim>& list : {cas_jacobian_errata(), cas_layer_errata(), cc_errata()}) {
+  for (const std::vector<Claim>& list :
+       {cas_jacobian_errata(), cas_layer_errata(), cc_errata(), fd_origin_errata(),
+        fd_critical_point_errata(), fd_flow_errata(), fd_asymmetry_errata()}) {
     all.insert(all.end(), list.begin(), list.end());
   }
   return all;

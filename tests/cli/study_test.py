@@ -115,7 +115,7 @@ class Running(StudyTest):
 
     def test_every_template_runs(self):
         for name in ("phase", "depth", "condense", "query", "output", "heat", "harmonics", "dew",
-                     "limit"):
+                     "limit", "train"):
             with self.subTest(name):
                 self.write(self.succeed("run", "--template", name), name + ".toml")
                 self.assertGreater(self.succeed_json("run", name + ".toml")["finished"], 0)

@@ -44,6 +44,14 @@ const std::map<std::string, std::vector<Point>>& samples() {
       {"dew",
        {{{"n", 1e4}, {"draws", 10.0}, {"top", 16.0}},
         {{"law", "simplex"}, {"n", 50.0}, {"draws", 3.0}}}},
+      {"train",
+       {{{"m", 8.0}, {"steps", 20.0}, {"sequences", 200.0}, {"s", 5.0}},
+        {{"optimiser", "flow"}, {"time", 3.0}, {"m", 4.0}, {"chain", "cycle"}},
+        {{"pi", "0.2,0.8"},
+         {"data", "exact"},
+         {"optimiser", "descent"},
+         {"steps", 10.0},
+         {"m", 4.0}}}},
       {"limit", {{{"draws", 20.0}, {"top", 64.0}}, {{"d", 6.0}, {"theta", 4.0}, {"ranks", 2.0}}}}};
   return all;
 }

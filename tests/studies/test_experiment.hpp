@@ -6,8 +6,7 @@
 //
 // with normal noise of deviation kNoise from a Stream of (seed, replica) addressed by x. `c` is x
 // in units of the critical one. `cost` is how many milliseconds a replica keeps its thread busy,
-// `pieces` into how many parts it is divided, `fail` the replica that throws, and `blind` the one
-// that has no step (NaN).
+// `pieces` into how many parts it is divided, and `fail` the replica that throws.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -60,7 +59,6 @@ class TestExperiment : public studies::Experiment {
         {"cost", ParameterKind::number, Value{0.0}, "milliseconds per replica; 0 or more"},
         {"pieces", ParameterKind::whole, Value{1.0}, "parts of a replica; at least 1", false},
         {"fail", ParameterKind::whole, Value{-1.0}, "the replica that throws; -1: none"},
-        {"blind", ParameterKind::whole, Value{-1.0}, "the replica without a step; -1: none"},
     };
     return all;
   }
@@ -123,8 +121,6 @@ class TestExperiment : public studies::Experiment {
     std::vector<double> values = {expected_step(point)};
     for (std::size_t r = 1; r <= kRanks; ++r)
       values.push_back(std::exp(-static_cast<double>(r) * x));
-    if (static_cast<double>(replica) == studies::number_of(point, "blind"))
-      values[0] = std::nan("");
     if (deterministic(point)) return values;
     const Stream noise(seed ^ std::bit_cast<std::uint64_t>(x), "test/noise", replica);
     for (std::size_t k = 0; k < values.size(); ++k) {

@@ -525,5 +525,19 @@ np.save('whole.npy', np.ones((2, 2), dtype='i8'))
                 "within 1e-09");
 }
 
+// By hand: one token of context is uniform; long contexts forget their start.
+TEST(BestLoss, GoesFromTheUniformStartToTheEntropyRate) {
+  const Chain chain = named_chain("lambda", {0.75, 0.19, 0.05, 0.01}, 0.8);
+  double uniform = 0.0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    for (const double p : chain.transition.row(i)) uniform -= 0.25 * p * std::log(p);
+  }
+  // Some twenty additions and as many logarithms, each rounded once.
+  EXPECT_NEAR(best_loss(chain, 1), uniform, 40 * 0x1p-53);
+  EXPECT_NEAR(best_loss(chain, 19), 0.3061525898, 5e-11);
+  // What is left of the start after 400 steps is 0.8^400 = 2e-39.
+  EXPECT_NEAR(best_loss(chain, 400), entropy_rate(chain), 400 * 8 * 0x1p-53);
+}
+
 }  // namespace
 }  // namespace dewpoint::training

@@ -83,8 +83,8 @@ Evidence amplitude(const Setting&) {
 double shortest_on_ray(const Population& data) {
   double shortest = std::numeric_limits<double>::infinity();
   for (int k = 50; k <= 300; ++k) {
-    shortest =
-        std::min(shortest, gradient_length(data, on_ray(data.chain.stationary, 0.01 * double(k))));
+    shortest = std::min(shortest, gradient_length(data, on_ray(data.chain.stationary,
+                                                               0.01 * static_cast<double>(k))));
   }
   return shortest;
 }

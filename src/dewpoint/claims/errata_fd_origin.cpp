@@ -208,8 +208,8 @@ void compare_context(Evidence& evidence) {
   const double mean = (1.0 - start) * top + start / 4.0;
   double joint = 0.0;
   for (std::size_t j = 0; j < context; ++j) {
-    const double old = std::pow(kPersistence, double(j));
-    const double ahead = std::pow(kPersistence, s - double(j));
+    const double old = std::pow(kPersistence, static_cast<double>(j));
+    const double ahead = std::pow(kPersistence, s - static_cast<double>(j));
     joint += ((1.0 - old) * top + old / 4.0) * (ahead + (1.0 - ahead) * top) / s;
   }
   const double rounding = (s + 1.0) * 5.0 * kEpsilon;

@@ -117,9 +117,16 @@ Frame runs_frame(std::span<const TrainingNumbers> runs) {
 }
 
 Error divergence(const TrainingQuestion& question, const TrainingRun& run) {
+  if (run.records().empty()) {
+    return {
+        Code::bad_value,
+        fmt::format("init: {:g} starts with a loss of more than {:g} times that of guessing; try "
+                    "smaller weights",
+                    question.deviation, kDiverged)};
+  }
   const bool flow = question.optimiser == Optimiser::flow;
   const double at = run.diverged().value_or(run.time());
-  const double last = run.records().empty() ? 0.0 : run.records().back().time;
+  const double last = run.records().back().time;
   if (flow) {
     return {Code::bad_value,
             fmt::format(

@@ -70,9 +70,10 @@ void check_optimiser(const TrainingQuestion& question) {
   require_positive("rate", question.adam.rate);
   for (const auto& [field, value] : {std::pair{"beta1", question.adam.first_decay},
                                      std::pair{"beta2", question.adam.second_decay}}) {
-    require(value >= 0.0 && value < 1.0, field, value, "in [0, 1)");
+    require(value > 0.0 && value < 1.0, field, value, "above 0 and below 1");
   }
-  require_positive("eps", question.adam.epsilon);
+  require(std::isfinite(question.adam.epsilon) && question.adam.epsilon >= 1e-30, "eps",
+          question.adam.epsilon, "a number from 1e-30 on");
 }
 
 void check_duration(const TrainingQuestion& question) {
@@ -143,6 +144,11 @@ training::StageThresholds standard_thresholds(Optimiser optimiser) {
                                                       : 0.005;
   thresholds.start = kStartOfRise * thresholds.rise;
   return thresholds;
+}
+
+double best_loss(const TrainingQuestion& question) {
+  if (question.data == TrainingData::population) return training::entropy_rate(question.chain);
+  return training::best_loss(question.chain, question.context);
 }
 
 void check(const TrainingQuestion& question) {

@@ -63,7 +63,7 @@ void attach_matrix(std::vector<store::Attachment>& attachments, double time, con
   const std::string bytes = checkpoint::npy_bytes(std::span(matrix.data(), matrix.size()),
                                                   {matrix.rows(), matrix.cols()});
   const auto raw = std::as_bytes(std::span(bytes));
-  attachments.push_back({fmt::format("{:g}/{}.npy", time, name), {raw.begin(), raw.end()}});
+  attachments.push_back({fmt::format("{}/{}.npy", time, name), {raw.begin(), raw.end()}});
 }
 
 void attach_weights(std::vector<store::Attachment>& attachments, double time,
@@ -132,7 +132,7 @@ struct TrainingRun::Parts {
     if (std::binary_search(question.moments.begin(), question.moments.end(), time)) {
       keep_moment(time, weights);
     }
-    latest = std::move(weights);
+    if (is_record(time)) latest = std::move(weights);
     return true;
   }
 
@@ -191,9 +191,11 @@ std::vector<store::Attachment> TrainingRun::attachments() const {
   all.push_back({"records", training::to_bytes(parts_->records)});
   all.push_back({"moments", training::to_bytes(parts_->moments)});
   all.insert(all.end(), parts_->kept.begin(), parts_->kept.end());
-  const bool last_is_kept =
-      !parts_->moments.empty() && parts_->moments.back().time == parts_->records.back().time;
-  if (!last_is_kept) attach_weights(all, parts_->records.back().time, parts_->latest);
+  const double end = parts_->diverged ? parts_->records.back().time : parts_->trainer->time();
+  const bool end_is_kept = !parts_->moments.empty() && parts_->moments.back().time == end;
+  if (!end_is_kept) {
+    attach_weights(all, end, parts_->diverged ? parts_->latest : parts_->trainer->parameters());
+  }
   return all;
 }
 
@@ -203,10 +205,9 @@ void TrainingRun::restore(const store::StudyRecord& study) {
   parts_->moments = training::condensations_from_bytes(study.attachment("moments"));
   parts_->kept.clear();
   for (const store::Attachment& one : study.attachments) {
-    const bool at_moment =
-        std::any_of(parts_->moments.begin(), parts_->moments.end(), [&](const auto& moment) {
-          return one.name.starts_with(fmt::format("{:g}/", moment.time));
-        });
+    const bool at_moment = std::any_of(
+        parts_->moments.begin(), parts_->moments.end(),
+        [&](const auto& moment) { return one.name.starts_with(fmt::format("{}/", moment.time)); });
     if (at_moment) parts_->kept.push_back(one);
   }
   parts_->latest = parts_->trainer->parameters();

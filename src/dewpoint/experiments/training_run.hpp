@@ -76,6 +76,9 @@ struct TrainingQuestion {
 /// Focus starts where s_k has risen by this share of ρ.
 inline constexpr double kStartOfRise = 0.2;
 
+/// The least loss that any model can have on these data: a best_loss() of the chain.
+[[nodiscard]] double best_loss(const TrainingQuestion& question);
+
 /// Throws Error{bad_value} naming the option, its value and what is allowed.
 void check(const TrainingQuestion& question);
 
@@ -112,7 +115,7 @@ class TrainingRun {
   [[nodiscard]] std::size_t rows() const;
 
   /// Everything that is needed to go on from the last record, under the names "state", "records"
-  /// and "moments"; and the weights at every kept moment and at the end as .npy files of floats,
+  /// and "moments"; and the weights at every kept moment and at the end as .npy files of doubles,
   /// "200/W0.npy".
   [[nodiscard]] std::vector<store::Attachment> attachments() const;
   /// Goes on from these. Throws Error{malformed_file} when they are not of such a run.
@@ -126,7 +129,7 @@ class TrainingRun {
 /// Stages as numbers by name, NaN where they were not seen: what studies average. Scalars
 /// "final_loss", "condensation", "focus", "peak", "peak_value", "half_dilution", "new_direction",
 /// "cycles"; over cycles "cycle_start", "cycle_peak", "cycle_peak_value", "cycle_half"; over tokens
-/// "retraction" (depth of the deepest).
+/// "retraction" (depth of the deepest). A peak value is the largest share seen, cycle or not.
 struct TrainingNumbers {
   std::vector<std::string> names;  // of the scalars
   std::vector<double> scalars;

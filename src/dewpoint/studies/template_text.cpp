@@ -39,7 +39,7 @@ constexpr std::array<Sample, 10> kSamples = {{
     {"dew", 4, "draws = 50\n",
      "law = [\"simplex:rho=0.5\", \"gaussian:sigma=1\", \"sphere:d=5\"]\n"
      "n = { from = 1e2, to = 1e10, count = 5, scale = \"log\" }\n"},
-    {"train", 2, "steps = 400\nm = 64\n", "rate = [1.5e-4, 3e-4]\n"},
+    {"train", 2, "steps = 400\nm = 64\n", "rate = [1e-4, 1.5e-4, 3e-4]\n"},
     {"limit", 8, "draws = 200\n", "theta = { from = 0.25, to = 4, count = 5, scale = \"log\" }\n"},
 }};
 

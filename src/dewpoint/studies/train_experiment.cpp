@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <string_view>
 
 #include "dewpoint/core/error.hpp"
@@ -67,25 +68,6 @@ training::StageThresholds thresholds_of(const Point& point) {
   return thresholds;
 }
 
-/// Loss of the predictor that knows the chain, at the law of the last token of a context.
-double best_loss(const training::Chain& chain, TrainingData data, std::size_t context) {
-  if (data == TrainingData::population) return training::entropy_rate(chain);
-  const std::size_t d = chain.vocabulary();
-  std::vector<double> law(d, 1.0 / static_cast<double>(d));
-  for (std::size_t step = 1; step < context; ++step) {
-    std::vector<double> next(d, 0.0);
-    for (std::size_t i = 0; i < d; ++i) {
-      for (std::size_t j = 0; j < d; ++j) next[j] += law[i] * chain.transition(i, j);
-    }
-    law = std::move(next);
-  }
-  double loss = 0.0;
-  for (std::size_t i = 0; i < d; ++i) {
-    for (const double p : chain.transition.row(i)) loss -= p > 0.0 ? law[i] * p * std::log(p) : 0.0;
-  }
-  return loss;
-}
-
 class TrainExperiment final : public Experiment {
  public:
   [[nodiscard]] std::string name() const override { return "train"; }
@@ -101,8 +83,7 @@ class TrainExperiment final : public Experiment {
     return scalars({"final_loss_theory"});
   }
   [[nodiscard]] std::vector<double> predict(const Point& point) const override {
-    const TrainingQuestion question = question_of(point);
-    return {best_loss(question.chain, question.data, question.context)};
+    return {experiments::best_loss(question_of(point))};
   }
   [[nodiscard]] double work(const Point& point) const override;
   [[nodiscard]] std::vector<std::vector<double>> measure(std::span<const Point> tile,
@@ -156,13 +137,18 @@ Point TrainExperiment::resolved(const Point& given) const {
   const auto fill = [&](const char* name, const Value& value) { point.try_emplace(name, value); };
   fill("data", Value(experiments::name_of(standard.data)));
   fill("m", Value(static_cast<double>(standard.width)));
-  fill("init", Value(standard.deviation > 0.0 ? standard.deviation : 1.0 / number_of(point, "m")));
+  fill("init", Value(standard.deviation));
+  if (number_of(point, "init") == 0.0) point["init"] = 1.0 / number_of(point, "m");
   fill(flow ? "time" : "steps", Value(standard.until));
   if (!flow) fill("rate", Value(standard.adam.rate));
   fill("record_every", Value(standard.every));
   fill("rise", Value(experiments::standard_thresholds(optimiser).rise));
   const TrainingQuestion question = question_of(point);
-  point["pi"] = fmt::format("{}", fmt::join(question.chain.stationary, ","));
+  std::vector<double> law = numbers_in(word_of(point, "pi"));
+  std::sort(law.begin(), law.end(), std::greater<>());
+  point["pi"] = fmt::format("{}", fmt::join(law, ","));
+  const double rise = number_of(point, "rise");
+  require(rise > 0.0 && rise < 1.0, "rise", rise, "in (0, 1)");
   experiments::check(question);
   return point;
 }

@@ -90,6 +90,9 @@ inline constexpr double kChainError = 4 * 0x1p-53;
 [[nodiscard]] double second_eigenvalue(const Chain& chain);
 /// −Σ π_i P_ij log P_ij, with 0 log 0 = 0: the loss of the best predictor under the stationary law.
 [[nodiscard]] double entropy_rate(const Chain& chain);
+/// The same for contexts of `context` tokens from a uniform start, whose last token is not yet
+/// distributed as π: the least loss that any model can have on them.
+[[nodiscard]] double best_loss(const Chain& chain, std::size_t context);
 /// H(π) = −Σ π log π.
 [[nodiscard]] double stationary_entropy(const Chain& chain);
 

@@ -2,6 +2,8 @@
 #include <Eigen/Eigenvalues>
 #include <cmath>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/training/chain.hpp"
@@ -36,6 +38,21 @@ double entropy_rate(const Chain& chain) {
   for (std::size_t i = 0; i < chain.vocabulary(); ++i) {
     sum += chain.stationary[i] * entropy(chain.transition.row(i));
   }
+  return sum;
+}
+
+double best_loss(const Chain& chain, std::size_t context) {
+  const std::size_t d = chain.vocabulary();
+  std::vector<double> law(d, 1.0 / static_cast<double>(d));
+  for (std::size_t step = 1; step < context; ++step) {
+    std::vector<double> next(d, 0.0);
+    for (std::size_t i = 0; i < d; ++i) {
+      for (std::size_t j = 0; j < d; ++j) next[j] += law[i] * chain.transition(i, j);
+    }
+    law = std::move(next);
+  }
+  double sum = 0.0;
+  for (std::size_t i = 0; i < d; ++i) sum += law[i] * entropy(chain.transition.row(i));
   return sum;
 }
 
