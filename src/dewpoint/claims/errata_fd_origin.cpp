@@ -12,6 +12,7 @@
 
 #include "dewpoint/claims/algebra.hpp"
 #include "dewpoint/claims/compare.hpp"
+#include "dewpoint/claims/errata_fd_support.hpp"
 #include "dewpoint/claims/fd_support.hpp"
 #include "dewpoint/claims/lists.hpp"
 #include "dewpoint/core/ode.hpp"
@@ -23,18 +24,6 @@
 
 namespace dewpoint::claims {
 namespace {
-
-/// Gradients and Hessian products at weights up to 2: sums of some ten products of numbers up to 4.
-constexpr double kRounding = 64.0 * kEpsilon;
-
-std::vector<double> two_groups() { return theory::two_group_law(0.75, 4); }
-
-Weights critical_point(std::span<const double> law, std::size_t width) {
-  Vector alpha(width, 0.0);
-  alpha[0] = 1.0;
-  const auto outer = theory::critical_weights(theory::second_critical_point(law), alpha);
-  return outer_weights(outer.embedding, outer.unembedding);
-}
 
 // ---- row 26 ------------------------------------------------------------------------------------
 

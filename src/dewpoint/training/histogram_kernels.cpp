@@ -15,6 +15,37 @@ HWY_BEFORE_NAMESPACE();
 namespace dewpoint::training::HWY_NAMESPACE {
 namespace {
 
+template <class Wide>
+HWY_INLINE hn::Vec<Wide> widened(Wide wide, hn::Vec<hn::Rebind<float, Wide>> part) {
+  return hn::PromoteTo(wide, part);
+}
+template <class Wide>
+HWY_INLINE hn::Vec<Wide> widened(Wide /*wide*/, hn::Vec<Wide> part) {
+  return part;
+}
+
+// Adds the lanes of a vector to as many doubles.
+template <class Tag>
+HWY_INLINE void add_wide(Tag tag, hn::Vec<Tag> term, double* HWY_RESTRICT totals) {
+  const hn::ScalableTag<double> wide;
+  const hn::Rebind<hn::TFromD<Tag>, decltype(wide)> narrow;
+  HWY_ALIGN hn::TFromD<Tag> parts[kLanePadding];
+  hn::Store(term, tag, parts);
+  for (std::size_t i = 0; i < hn::Lanes(tag); i += hn::Lanes(wide)) {
+    const auto part = widened(wide, hn::Load(narrow, parts + i));
+    hn::Store(hn::Add(hn::Load(wide, totals + i), part), wide, totals + i);
+  }
+}
+
+// A panel of rows of one last token on its way from counts to slopes.
+template <class Real, class Number, std::size_t kRoom>
+struct PanelOf {
+  std::size_t size;               // vectors
+  const Real* counts[kShortSum];  // of each vector; labels follow
+  Number share[kRoom][kShortSum];
+  Number excess[kRoom][kShortSum];  // z_k − z_0, then r_k; not for k = 0
+};
+
 // The rows of one last token. Algebra is Plain or Dual; kTokens is d, or 0 where d is not known
 // when this is compiled.
 template <class Real, class Algebra, std::size_t kTokens>
@@ -25,27 +56,26 @@ class GroupPass {
   static constexpr std::size_t kRoom = kTokens == 0 ? kMostTokens : kTokens;
 
  public:
+  using Panel = PanelOf<Real, Number, kRoom>;
+
   HWY_INLINE GroupPass(PassWorkspace<Real>& work, std::size_t last)
       : d_(kTokens == 0 ? work.vocabulary : kTokens),
         last_(last),
-        lanes_(hn::Lanes(Tag())),
         residual_(work.residual),
         shared_(work.shared[last]),
+        bounded_(work.bounded),
         attention_(work.attention.data() + last * d_),
         attention_change_(work.attention_change.data() + last * d_),
         value_(work.value.data()),
         value_change_(work.value_change.data()),
-        sums_(work.lanes.data()) {}
+        totals_(work.totals.data()) {}
 
-  // One vector of rows, its first number at `counts`: adds to the short sums.
-  HWY_INLINE void add(const Real* HWY_RESTRICT counts) const {
-    const Real* HWY_RESTRICT labels = counts + d_ * kLanePadding;
-    Number share[kRoom];
-    Number logits[kRoom];
-    attend(counts, share);
-    mix(share, logits);
-    add_loss(labels, logits);
-    add_slopes(share, logits);
+  HWY_INLINE void add(Panel& panel) const {
+    for (std::size_t v = 0; v < panel.size; ++v) attend(panel, v);
+    for (std::size_t v = 0; v < panel.size; ++v) mix(panel, v);
+    add_losses(panel);
+    add_value_slopes(panel);
+    add_attention_slopes(panel);
   }
 
  private:
@@ -58,8 +88,10 @@ class GroupPass {
   }
 
   // A_j
-  HWY_INLINE void attend(const Real* HWY_RESTRICT counts, Number* HWY_RESTRICT share) const {
+  HWY_INLINE void attend(Panel& panel, std::size_t v) const {
     const Tag tag;
+    const Real* HWY_RESTRICT counts = panel.counts[v];
+    Number share[kRoom];
     if (shared_) {
       for (std::size_t j = 0; j < d_; ++j) share[j] = attention(j);
     } else {
@@ -71,7 +103,7 @@ class GroupPass {
       total = Algebra::add(total, share[j]);
     }
     const Number inverse = Algebra::reciprocal(total);
-    for (std::size_t j = 0; j < d_; ++j) share[j] = Algebra::multiply(share[j], inverse);
+    for (std::size_t j = 0; j < d_; ++j) panel.share[j][v] = Algebra::multiply(share[j], inverse);
   }
 
   // exp(Φ_lj − max of Φ_l· over the tokens of the context); at most 1 for the others, which count
@@ -91,107 +123,122 @@ class GroupPass {
     }
   }
 
-  // z_k, less their maximum
-  HWY_INLINE void mix(const Number* HWY_RESTRICT share, Number* HWY_RESTRICT logits) const {
-    for (std::size_t k = 0; k < d_; ++k) {
-      logits[k] = residual_ ? value(last_, k) : Algebra::zero();
+  // z_k − z_0
+  HWY_INLINE void mix(Panel& panel, std::size_t v) const {
+    for (std::size_t k = 1; k < d_; ++k) {
+      Number logit = Algebra::multiply(panel.share[0][v], value(0, k));
+      for (std::size_t j = 1; j < d_; ++j) {
+        logit = Algebra::multiply_add(panel.share[j][v], value(j, k), logit);
+      }
+      panel.excess[k][v] = residual_ ? Algebra::add(logit, value(last_, k)) : logit;
     }
-    for (std::size_t j = 0; j < d_; ++j) {
-      for (std::size_t k = 0; k < d_; ++k) {
-        logits[k] = Algebra::multiply_add(share[j], value(j, k), logits[k]);
+  }
+
+  HWY_INLINE void add_losses(Panel& panel) const {
+    Vec sum = hn::Zero(Tag());
+    for (std::size_t v = 0; v < panel.size; ++v) {
+      sum = hn::Add(sum,
+                    Algebra::result(bounded_ ? predict<true>(panel, v) : predict<false>(panel, v)));
+    }
+    add_to(d_ * d_ + d_, sum);
+  }
+
+  // Returns w log Σ exp z − Σ y z; logits become r_k = w p_k − y_k. All relative to logit 0, or,
+  // where its exponential may not be finite, to the largest one.
+  template <bool kBounded>
+  HWY_INLINE Number predict(Panel& panel, std::size_t v) const {
+    const Tag tag;
+    const Real* HWY_RESTRICT labels = panel.counts[v] + d_ * kLanePadding;
+    Vec top = hn::Zero(tag);
+    if (!kBounded) {
+      for (std::size_t k = 1; k < d_; ++k) {
+        top = hn::Max(top, Algebra::value(panel.excess[k][v]));
       }
     }
-    Vec top = Algebra::value(logits[0]);
-    for (std::size_t k = 1; k < d_; ++k) top = hn::Max(top, Algebra::value(logits[k]));
-    for (std::size_t k = 0; k < d_; ++k) logits[k] = Algebra::subtract_plain(logits[k], top);
-  }
-
-  // L += w log Σ exp z − Σ y z, and z_k becomes r_k = w p_k − y_k.
-  HWY_INLINE void add_loss(const Real* HWY_RESTRICT labels, Number* HWY_RESTRICT logits) const {
-    const Tag tag;
-    Vec weight = hn::Zero(tag);
     Number total = Algebra::zero();
     Number labelled = Algebra::zero();
-    for (std::size_t k = 0; k < d_; ++k) {
+    total = Algebra::add_plain(
+        total, kBounded ? hn::Set(tag, Real{1}) : Algebra::plain_exponential(hn::Neg(top)));
+    for (std::size_t k = 1; k < d_; ++k) {
+      const Number logit = panel.excess[k][v];
       const auto label = hn::Load(tag, labels + k * kLanePadding);
-      weight = hn::Add(weight, label);
-      labelled = Algebra::add(labelled, Algebra::scale(logits[k], label));
-      logits[k] = Algebra::exponential(logits[k]);
-      total = Algebra::add(total, logits[k]);
+      labelled = Algebra::add(labelled, Algebra::scale(logit, label));
+      panel.excess[k][v] =
+          Algebra::exponential(kBounded ? logit : Algebra::subtract_plain(logit, top));
+      total = Algebra::add(total, panel.excess[k][v]);
     }
-    const Number loss =
-        Algebra::subtract(Algebra::scale(Algebra::logarithm(total), weight), labelled);
-    add_to(d_ * d_ + d_, Algebra::result(loss));
+    const auto weight = hn::Load(tag, labels);
     const Number factor = Algebra::scale(Algebra::reciprocal(total), weight);
-    for (std::size_t k = 0; k < d_; ++k) {
+    for (std::size_t k = 1; k < d_; ++k) {
       const auto label = hn::Load(tag, labels + k * kLanePadding);
-      logits[k] = Algebra::subtract_plain(Algebra::multiply(logits[k], factor), label);
+      panel.excess[k][v] =
+          Algebra::subtract_plain(Algebra::multiply(panel.excess[k][v], factor), label);
+    }
+    const Number height = Algebra::add_plain(Algebra::logarithm(total), top);
+    return Algebra::subtract(Algebra::scale(height, weight), labelled);
+  }
+
+  // ∂L/∂M += Bᵀ r
+  HWY_INLINE void add_value_slopes(const Panel& panel) const {
+    for (std::size_t j = 0; j < d_; ++j) {
+      const bool own = residual_ && j == last_;
+      for (std::size_t k = 1; k < d_; ++k) {
+        Number sum = Algebra::zero();
+        for (std::size_t v = 0; v < panel.size; ++v) {
+          sum = Algebra::multiply_add(panel.share[j][v], panel.excess[k][v], sum);
+          if (own) sum = Algebra::add(sum, panel.excess[k][v]);
+        }
+        add_to(j * d_ + k, Algebra::result(sum));
+      }
     }
   }
 
-  // ∂L/∂M += Bᵀ r, ∂L/∂Φ_lj += A_j (g_j − A·g) with g = M r
-  HWY_INLINE void add_slopes(const Number* HWY_RESTRICT share,
-                             const Number* HWY_RESTRICT excess) const {
+  // ∂L/∂Φ_lj += A_j (g_j − A·g) with g = M r, but not for j = 0
+  HWY_INLINE void add_attention_slopes(Panel& panel) const {
+    for (std::size_t v = 0; v < panel.size; ++v) lean(panel, v);
+    for (std::size_t j = 1; j < d_; ++j) {
+      Vec sum = hn::Zero(Tag());
+      for (std::size_t v = 0; v < panel.size; ++v) {
+        sum = hn::Add(sum, Algebra::result(panel.share[j][v]));
+      }
+      add_to(d_ * d_ + j, sum);
+    }
+  }
+
+  // Shares become A_j (g_j − A·g).
+  HWY_INLINE void lean(Panel& panel, std::size_t v) const {
     Number pull[kRoom];
     Number mean = Algebra::zero();
     for (std::size_t j = 0; j < d_; ++j) {
-      Number part = share[j];
-      if (residual_ && j == last_) part = Algebra::add_plain(part, hn::Set(Tag(), Real{1}));
       pull[j] = Algebra::zero();
-      for (std::size_t k = 0; k < d_; ++k) {
-        add_to(j * d_ + k, Algebra::result(Algebra::multiply(part, excess[k])));
-        pull[j] = Algebra::multiply_add(value(j, k), excess[k], pull[j]);
+      for (std::size_t k = 1; k < d_; ++k) {
+        pull[j] = Algebra::multiply_add(value(j, k), panel.excess[k][v], pull[j]);
       }
-      mean = Algebra::multiply_add(share[j], pull[j], mean);
+      mean = Algebra::multiply_add(panel.share[j][v], pull[j], mean);
     }
-    for (std::size_t j = 0; j < d_; ++j) {
-      const Number lean = Algebra::subtract(pull[j], mean);
-      add_to(d_ * d_ + j, Algebra::result(Algebra::multiply(share[j], lean)));
+    for (std::size_t j = 1; j < d_; ++j) {
+      panel.share[j][v] = Algebra::multiply(panel.share[j][v], Algebra::subtract(pull[j], mean));
     }
   }
 
   HWY_INLINE void add_to(std::size_t sum, Vec term) const {
-    const Tag tag;
-    Real* HWY_RESTRICT at = sums_ + sum * lanes_;
-    hn::Store(hn::Add(hn::Load(tag, at), term), tag, at);
+    add_wide(Tag(), term, totals_ + sum * hn::Lanes(Tag()));
   }
 
   // Copies, not references: a store of a vector could change anything behind a reference.
   const std::size_t d_;
   const std::size_t last_;
-  const std::size_t lanes_;
   const bool residual_;
   const bool shared_;
+  const bool bounded_;
   const Real* const attention_;
   const Real* const attention_change_;
   const Real* const value_;
   const Real* const value_change_;
-  Real* const sums_;
+  double* const totals_;
 };
 
-template <class Wide>
-HWY_INLINE hn::Vec<Wide> widened(Wide wide, hn::Vec<hn::Rebind<float, Wide>> part) {
-  return hn::PromoteTo(wide, part);
-}
-template <class Wide>
-HWY_INLINE hn::Vec<Wide> widened(Wide /*wide*/, hn::Vec<Wide> part) {
-  return part;
-}
-
-// Moves the short sums to double and starts them anew; `count` is a multiple of the lanes.
-template <class Real>
-HWY_INLINE void flush(PassWorkspace<Real>& work, std::size_t count) {
-  const hn::ScalableTag<double> wide;
-  const hn::Rebind<Real, decltype(wide)> narrow;
-  Real* HWY_RESTRICT from = work.lanes.data();
-  double* HWY_RESTRICT to = work.totals.data();
-  for (std::size_t i = 0; i < count; i += hn::Lanes(wide)) {
-    const auto part = hn::Load(narrow, from + i);
-    hn::Store(hn::Add(hn::Load(wide, to + i), widened(wide, part)), wide, to + i);
-    hn::Store(hn::Zero(narrow), narrow, from + i);
-  }
-}
-
+// The sum over lanes, which is started anew.
 HWY_INLINE double take_total(double* HWY_RESTRICT total, std::size_t lanes) {
   double sum = 0.0;
   for (std::size_t i = 0; i < lanes; ++i) sum += total[i];
@@ -199,29 +246,38 @@ HWY_INLINE double take_total(double* HWY_RESTRICT total, std::size_t lanes) {
   return sum;
 }
 
+// A line of slopes from those beyond the first, with which they sum to zero.
+HWY_INLINE void take_slopes(double* HWY_RESTRICT totals, std::size_t d, std::size_t lanes,
+                            double* HWY_RESTRICT slopes) {
+  slopes[0] = 0.0;
+  for (std::size_t k = 1; k < d; ++k) {
+    slopes[k] = take_total(totals + k * lanes, lanes);
+    slopes[0] -= slopes[k];
+  }
+}
+
 template <class Real, class Algebra, std::size_t kTokens>
 void pass(const PackedRows<Real>& rows, PassWorkspace<Real>& work, PassSums& sums) {
+  using Group = GroupPass<Real, Algebra, kTokens>;
   const std::size_t lanes = hn::Lanes(typename Algebra::Tag());
   const std::size_t d = rows.vocabulary();
-  const std::size_t count = (d * d + d + 1) * lanes;
   double* totals = work.totals.data();
   for (std::size_t last = 0; last < d; ++last) {
     const auto& group = rows.group(last);
-    const GroupPass<Real, Algebra, kTokens> vectors(work, last);
-    for (std::size_t panel = 0; panel < group.size; panel += kShortSum * lanes) {
-      const std::size_t end = HWY_MIN(panel + kShortSum * lanes, group.size);
-      for (std::size_t row = panel; row < end; row += lanes) {
-        vectors.add(rows.block(group.first_block + row / kLanePadding) + row % kLanePadding);
+    const Group vectors(work, last);
+    typename Group::Panel panel;
+    for (std::size_t row = 0; row < group.size;) {
+      for (panel.size = 0; panel.size < kShortSum && row < group.size; row += lanes) {
+        panel.counts[panel.size++] =
+            rows.block(group.first_block + row / kLanePadding) + row % kLanePadding;
       }
-      flush(work, count);
+      vectors.add(panel);
     }
-    for (std::size_t j = 0; j < d; ++j) {
-      sums.slope.attention.data()[last * d + j] = take_total(totals + (d * d + j) * lanes, lanes);
-    }
+    take_slopes(totals + d * d * lanes, d, lanes, sums.slope.attention.data() + last * d);
     sums.losses[last] = take_total(totals + (d * d + d) * lanes, lanes);
   }
-  for (std::size_t i = 0; i < d * d; ++i) {
-    sums.slope.value.data()[i] = take_total(totals + i * lanes, lanes);
+  for (std::size_t j = 0; j < d; ++j) {
+    take_slopes(totals + j * d * lanes, d, lanes, sums.slope.value.data() + j * d);
   }
 }
 

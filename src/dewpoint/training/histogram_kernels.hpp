@@ -3,9 +3,12 @@
 // Vectors hold numbers or dual numbers (x, ẋ) with (x, ẋ)(y, ẏ) = (xy, xẏ + ẋy): with these the
 // same code gives the exact derivative of the slope along a direction of (Φ, M).
 //
-// Sums are kept in Real for at most kShortSum additions per lane and then moved to double. Their
-// order is fixed by the rows and by the instruction set. Who fills the workspace and why it is
-// safe: histogram_pass.hpp.
+// A softmax does not see what all its logits share, and its slopes sum to zero: everything is taken
+// relative to logit 0, and of d logits and slopes d − 1 are computed. Panels of kShortSum vectors
+// go through one part of the formulas after the other, so that their chains of dependent operations
+// overlap; sums over a panel are kept in Real, then added to sums in double. Their order is fixed
+// by the rows and by the instruction set. Who fills the workspace and why it is safe:
+// histogram_pass.hpp.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -37,10 +40,10 @@ struct PassWorkspace {
   std::vector<bool> shared;       // by last token: exponentials are shared
   Matrix<Real> attention;         // E, or Φ less the maximum of its row where not shared
   Matrix<Real> attention_change;  // the ẋ of these
-  Matrix<Real> value;             // M
+  bool bounded = false;           // no exponential of a logit leaves the range of Real
+  Matrix<Real> value;             // M less its column 0
   Matrix<Real> value_change;
-  Matrix<Real> lanes;     // d² slopes by M, d by Φ, the loss: short sums
-  Matrix<double> totals;  // the same in double
+  Matrix<double> totals;  // by lanes: d² slopes by M, d by Φ, the loss
 };
 
 namespace kernels {

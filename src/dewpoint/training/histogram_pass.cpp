@@ -27,6 +27,20 @@ void round_to(const Matrix<double>& from, Matrix<Real>& to) {
                  [](double x) { return static_cast<Real>(x); });
 }
 
+// The columns less the first; returns the largest size.
+template <class Real>
+double take_from_first(const Matrix<double>& from, Matrix<Real>& to) {
+  double most = 0.0;
+  for (std::size_t j = 0; j < from.rows(); ++j) {
+    for (std::size_t k = 0; k < from.cols(); ++k) {
+      const double difference = from(j, k) - from(j, 0);
+      most = std::max(most, std::abs(difference));
+      to(j, k) = static_cast<Real>(difference);
+    }
+  }
+  return most;
+}
+
 void divide(const Matrix<double>& sums, double weight, Matrix<double>& means) {
   DEWPOINT_EXPECTS(means.rows() == sums.rows() && means.cols() == sums.cols());
   std::transform(sums.data(), sums.data() + sums.size(), means.data(),
@@ -51,7 +65,6 @@ HistogramPass<Real>::HistogramPass(std::size_t vocabulary, bool residual) {
   work_.attention_change = Matrix<Real>(d, d);
   work_.value = Matrix<Real>(d, d);
   work_.value_change = Matrix<Real>(d, d);
-  work_.lanes = Matrix<Real>(d * d + d + 1, kLanePadding);
   work_.totals = Matrix<double>(d * d + d + 1, kLanePadding);
 }
 
@@ -69,7 +82,8 @@ bool HistogramPass<Real>::prepare(const TokenMaps& at) {
       return static_cast<Real>(shared ? std::exp(x - top) : x - top);
     });
   }
-  round_to(at.value, work_.value);
+  const double most = take_from_first(at.value, work_.value);
+  work_.bounded = (work_.residual ? 2.0 : 1.0) * most <= kLargestExponent<Real>;
   return true;
 }
 
@@ -77,7 +91,7 @@ bool HistogramPass<Real>::prepare(const TokenMaps& at) {
 template <class Real>
 void HistogramPass<Real>::prepare_change(const TokenMaps& along) {
   round_to(along.attention, work_.attention_change);
-  round_to(along.value, work_.value_change);
+  take_from_first(along.value, work_.value_change);
   for (std::size_t last = 0; last < work_.vocabulary; ++last) {
     if (!work_.shared[last]) continue;
     for (std::size_t j = 0; j < work_.vocabulary; ++j) {

@@ -23,6 +23,36 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// exp(x) for x ≤ 88, exactly 0 below the logarithm of the smallest normal number; the relative
+// error is below 2⁻²³ (0.74 of that with FMA, 0.95 without, over 3e7 arguments). With k = round(x /
+// ln 2) and r = x − k ln 2, |r| ≤ ln2/2, it is 2^k p(r), p of degree 6 with relative error 1.7e-8
+// (minimax, fitted for this file). Half the work of Highway's, which also serves denormal results.
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> exponential_of(Tag f, hn::Vec<Tag> x, float /*real*/) {
+  const hn::RebindToSigned<Tag> i;
+  const auto magic = hn::Set(f, 12582912.0F);  // 1.5 · 2²³: adding it rounds to an integer
+  const auto shifted = hn::MulAdd(x, hn::Set(f, 1.44269504F), magic);
+  const auto k = hn::Sub(shifted, magic);
+  // ln 2 in two parts, the first with so few bits that k times it is exact
+  auto r = hn::NegMulAdd(k, hn::Set(f, 0.693359375F), x);
+  r = hn::NegMulAdd(k, hn::Set(f, -2.12194440e-4F), r);
+  auto p = hn::Set(f, 1.3843651e-3F);
+  p = hn::MulAdd(p, r, hn::Set(f, 8.374157e-3F));
+  p = hn::MulAdd(p, r, hn::Set(f, 4.1668e-2F));
+  p = hn::MulAdd(p, r, hn::Set(f, 0.16666432F));
+  p = hn::MulAdd(p, r, hn::Set(f, 0.49999994F));
+  p = hn::MulAdd(p, r, hn::Set(f, 1.0F));
+  p = hn::MulAdd(p, r, hn::Set(f, 1.0F));
+  // p · 2^k by adding k to the exponent field: the low bits of `shifted` hold k.
+  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(i, shifted));
+  const auto scaled = hn::BitCast(f, hn::Add(hn::BitCast(i, p), exponent));
+  return hn::IfThenZeroElse(hn::Lt(x, hn::Set(f, -87.33654F)), scaled);
+}
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> exponential_of(Tag f, hn::Vec<Tag> x, double /*real*/) {
+  return hn::Exp(f, x);
+}
+
 // Vectors of Real.
 template <class Real>
 struct Plain {
@@ -48,7 +78,8 @@ struct Plain {
     return hn::MulAdd(x, y, z);
   }
   static HWY_INLINE Number reciprocal(Number x) { return hn::Div(hn::Set(Tag(), Real{1}), x); }
-  static HWY_INLINE Number exponential(Number x) { return hn::Exp(Tag(), x); }
+  static HWY_INLINE Number exponential(Number x) { return exponential_of(Tag(), x, Real{}); }
+  static HWY_INLINE Vec plain_exponential(Vec x) { return exponential(x); }
   static HWY_INLINE Number logarithm(Number x) { return hn::Log(Tag(), x); }
 };
 
@@ -99,6 +130,7 @@ struct Dual {
     const Vec power = Base::exponential(a.x);
     return {power, hn::Mul(power, a.change)};
   }
+  static HWY_INLINE Vec plain_exponential(Vec x) { return Base::exponential(x); }
   static HWY_INLINE Number logarithm(const Number& a) {
     return {Base::logarithm(a.x), hn::Div(a.change, a.x)};
   }

@@ -1,6 +1,7 @@
 #include "dewpoint/training/packed_rows.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "dewpoint/core/error.hpp"
 
@@ -51,6 +52,7 @@ void PackedRows<Real>::add(std::size_t last, std::span<const double> counts,
     at[j * kLanePadding] = static_cast<Real>(counts[j]);
     label_at[j * kLanePadding] = static_cast<Real>(labels[j]);
   }
+  *label_at = static_cast<Real>(std::accumulate(labels.begin(), labels.end(), 0.0));
 }
 
 template class PackedRows<float>;

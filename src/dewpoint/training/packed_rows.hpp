@@ -1,7 +1,8 @@
 // Histogram rows as vectors want them: grouped by last token, one lane per row.
 //
 // Rows are stored in blocks of kLanePadding rows of one group. A block is 2d lines of kLanePadding
-// numbers, first the counts of token 0, 1, .. of its rows, then their labels; so a vector of any
+// numbers, first the counts of token 0, 1, .. of its rows, then the weights of the rows (where one
+// might expect label 0, which nobody needs) and their labels 1, 2, ..; so a vector of any
 // instruction set is a piece of a line, and all rows of it share exp(Φ_l·). What a group leaves
 // free in its last block holds rows of weight 0 with one token of each kind, which change nothing.
 //
