@@ -38,7 +38,6 @@ struct TrainCommand {
   std::string figures;
   std::string resume;
   bool live = false;
-  const CLI::Option* seed_option = nullptr;
   std::vector<const CLI::Option*> question_options;  // what --resume takes from the file
 };
 

@@ -11,8 +11,10 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "dewpoint/core/matrix.hpp"
+#include "dewpoint/core/ode.hpp"
 #include "support/test_seed.hpp"
 
 namespace dewpoint::test {
@@ -112,6 +114,16 @@ Weights<Scalar> population_gradient(const Population& data, const Weights<Scalar
   gradient.wq = w.w0.transpose() * by_phi * tk;
   gradient.wk = w.w0.transpose() * by_phi.transpose() * tq;
   return gradient;
+}
+
+/// θ' = −∇L over weights of the size of `like`, for the solver of differential equations.
+inline OdeSlope flow_slope(const Population& data, Weights<double> like) {
+  return [&data, w = std::move(like)](double, std::span<const double> y,
+                                      std::span<double> slope) mutable {
+    w.assign(y);
+    const Eigen::VectorXd gradient = population_gradient(data, w).flat();
+    for (std::size_t k = 0; k < slope.size(); ++k) slope[k] = -gradient(static_cast<int>(k));
+  };
 }
 
 /// −∇²L by complex steps of the gradient: no truncation to speak of.

@@ -15,11 +15,15 @@
 #include "dewpoint/core/random.hpp"
 #include "support/test_seed.hpp"
 #include "theory/manifold_weights.hpp"
+#include "theory/printed_excursions.hpp"
 
 namespace dewpoint::theory {
 namespace {
 
+using test::half_unit;
 using test::Population;
+using test::printed_excursions;
+using test::PrintedExcursion;
 using test::Weights;
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
@@ -45,137 +49,28 @@ double surplus(const DegeneratePoint& point) {
 
 // ---- printed values --------------------------------------------------------------------------
 
-struct Printed {
-  TwoGroups groups;
-  double amplitude, top, low, gap, attention_of_top, attention_of_low, growth, loss;
-};
-
-// Ends of ten excursions from the second critical point, started with l = 1e-4; eight digits each.
-const Printed kTable[] = {
-    {{0.60, 3, 0.80},
-     1.4117883,
-     1.8089024,
-     -0.88278159,
-     1.7351475,
-     0.99931091,
-     0.049775156,
-     0.016132639,
-     0.59129049},
-    {{0.75, 3, 0.80},
-     1.3937095,
-     1.9325428,
-     -0.84141798,
-     1.8827923,
-     0.99981032,
-     0.1039217,
-     0.023076524,
-     0.4278505},
-    {{0.75, 4, 0.80},
-     1.5408628,
-     2.1002636,
-     -0.6952669,
-     1.9251215,
-     0.99996075,
-     0.13053121,
-     0.023061632,
-     0.52921678},
-    {{0.70, 4, 0.80},
-     1.534313,
-     2.0617173,
-     -0.6913659,
-     1.8676233,
-     0.99992924,
-     0.11173948,
-     0.028638688,
-     0.60995},
-    {{0.50, 10, 0.50},
-     1.0821671,
-     2.050238,
-     -0.18918055,
-     1.6197549,
-     0.99309512,
-     0.38735006,
-     -0.021944699,
-     1.6609474},
-    {{0.50, 10, 0.80},
-     1.7256757,
-     2.3151666,
-     -0.38500544,
-     1.8981593,
-     0.99997935,
-     0.14258552,
-     0.032464821,
-     1.4236953},
-    {{0.90, 4, 0.80},
-     1.6531247,
-     2.2873984,
-     -0.74025953,
-     2.1817102,
-     0.99999882,
-     0.18125829,
-     -0.0016110391,
-     0.24523578},
-    {{0.40, 4, 0.80},
-     1.6265122,
-     1.8206354,
-     -0.83741169,
-     1.6992013,
-     0.99942798,
-     0.017534658,
-     0.0041615243,
-     0.97319899},
-    {{0.75, 4, 0.95},
-     1.9202551,
-     2.3183936,
-     -0.93766579,
-     2.3585561,
-     0.99999983,
-     0.0084583247,
-     0.0016642914,
-     0.36502972},
-    {{0.75, 4, 0.30},
-     0.96363127,
-     1.7666386,
-     -0.41901236,
-     1.5145795,
-     0.99199331,
-     0.55381686,
-     -0.053957431,
-     0.79542207},
-};
-
-/// Half a unit in the eighth digit of a printed number.
-double half_unit(double printed) {
-  return 0.5 * std::pow(10.0, std::floor(std::log10(std::abs(printed))) - 7.0);
-}
-
 // Tolerance: half a printed unit of the value, plus what half a printed unit of η changes. The
 // surplus is that of the start: 2η − 2l² with l = 1e-4.
 TEST(DegeneratePoint, IsWhereTenExcursionsEnd) {
-  const std::pair<const char*, double Printed::*> columns[] = {{"gamma_1", &Printed::top},
-                                                               {"gamma_2", &Printed::low},
-                                                               {"gap", &Printed::gap},
-                                                               {"A_11", &Printed::attention_of_top},
-                                                               {"A_21", &Printed::attention_of_low},
-                                                               {"growth", &Printed::growth},
-                                                               {"loss", &Printed::loss}};
-  const auto computed = [](const TwoGroups& groups, double eta) {
-    const auto point = degenerate_point(groups, eta, 2.0 * eta - 2e-8);
+  using Row = PrintedExcursion;
+  const std::pair<const char*, double Row::*> columns[] = {
+      {"gamma_1", &Row::top}, {"gamma_2", &Row::low},   {"gap", &Row::gap},  {"A_11", &Row::of_top},
+      {"A_21", &Row::of_low}, {"growth", &Row::growth}, {"loss", &Row::loss}};
+  const auto computed = [](Row row, double eta) {
+    const auto point = degenerate_point(row.groups, eta, 2.0 * eta - 2e-8);
     EXPECT_TRUE(point.has_value());
-    return Printed{groups,
-                   eta,
-                   point->state.top,
-                   point->state.low,
-                   point->state.output_gap,
-                   point->attention.of_top,
-                   point->attention.of_low,
-                   degenerate_stability(*point).growth,
-                   degenerate_loss(groups)};
+    row.top = point->state.top;
+    row.low = point->state.low;
+    row.gap = point->state.output_gap;
+    row.of_top = point->attention.of_top;
+    row.of_low = point->attention.of_low;
+    row.growth = degenerate_stability(*point).growth;
+    row.loss = degenerate_loss(row.groups);
+    return row;
   };
-  for (const Printed& row : kTable) {
-    const double step = half_unit(row.amplitude);
-    const Printed here = computed(row.groups, row.amplitude);
-    const Printed above = computed(row.groups, row.amplitude + step);
+  for (const Row& row : printed_excursions()) {
+    const Row here = computed(row, row.eta);
+    const Row above = computed(row, row.eta + half_unit(row.eta));
     for (const auto& [column, member] : columns) {
       const double tolerance =
           half_unit(row.*member) + std::abs(above.*member - here.*member) + 8.0 * kEpsilon;
@@ -310,9 +205,9 @@ TEST(DegeneratePoint, IsWhereTheExcursionComesToRest) {
 
 // Property (1) of degenerate_stability: the block by complex step over all weights, rounding only.
 TEST(DegeneratePoint, HasTheStatedBlockOfTheHessian) {
-  for (const Printed& row : kTable) {
+  for (const PrintedExcursion& row : printed_excursions()) {
     const auto d = static_cast<Eigen::Index>(row.groups.tokens), width = Eigen::Index{2};
-    const auto point = degenerate_point(row.groups, row.amplitude, 2.0 * row.amplitude);
+    const auto point = degenerate_point(row.groups, row.eta, 2.0 * row.eta);
     ASSERT_TRUE(point);
     const Eigen::MatrixXd hessian =
         -test::flow_jacobian(population(row.groups), weights(*point, width));
@@ -334,10 +229,10 @@ TEST(DegeneratePoint, HasTheStatedBlockOfTheHessian) {
 // Properties (2), (3): of the whole spectrum of −∇²L, only d − 2 copies of the block may be
 // positive, and everything off the manifold is 0.
 TEST(DegeneratePoint, IsUnstableOnlyBetweenRareTokensAndFlatOffTheManifold) {
-  for (const Printed& row : kTable) {
+  for (const PrintedExcursion& row : printed_excursions()) {
     if (row.groups.tokens > 4) continue;
     const auto d = static_cast<Eigen::Index>(row.groups.tokens), width = Eigen::Index{3};
-    const auto point = degenerate_point(row.groups, row.amplitude, 2.0 * row.amplitude);
+    const auto point = degenerate_point(row.groups, row.eta, 2.0 * row.eta);
     ASSERT_TRUE(point);
     const Eigen::MatrixXd jacobian =
         test::flow_jacobian(population(row.groups), weights(*point, width));
@@ -368,7 +263,7 @@ TEST(DegeneratePoint, IsUnstableOnlyBetweenRareTokensAndFlatOffTheManifold) {
 
 // Property (1) of stability_margin, and which of the printed chains are stable.
 TEST(DegeneratePoint, IsASaddleOrNotByTheChainAlone) {
-  for (const Printed& row : kTable) {
+  for (const PrintedExcursion& row : printed_excursions()) {
     const double margin = stability_margin(row.groups);
     EXPECT_EQ(margin<0.0, row.growth> 0.0) << name(row.groups);
     for (const double eta : {0.3, 1.0, 3.0}) {

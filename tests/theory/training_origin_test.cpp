@@ -29,11 +29,7 @@ Weights<double> flowed(const Population& data, const Weights<double>& start, dou
                        double norm = 1e300) {
   Weights<double> w = start;
   OdeProblem problem;
-  problem.slope = [&](double, std::span<const double> y, std::span<double> slope) {
-    w.assign(y);
-    const Eigen::VectorXd gradient = test::population_gradient(data, w).flat();
-    for (std::size_t k = 0; k < slope.size(); ++k) slope[k] = -gradient(static_cast<int>(k));
-  };
+  problem.slope = test::flow_slope(data, start);
   problem.roots = [&](double, std::span<const double> y, std::span<double> value) {
     w.assign(y);
     value[0] = w.w0.norm() - norm;

@@ -164,11 +164,7 @@ Passage passage(const Groups& groups, double size, const std::string& name) {
   const Weights<double> start = test::random_weights(d, m, size, name);
   Weights<double> w = start;
   OdeProblem problem;
-  problem.slope = [&](double, std::span<const double> y, std::span<double> slope) {
-    w.assign(y);
-    const Eigen::VectorXd gradient = test::population_gradient(data, w).flat();
-    for (std::size_t k = 0; k < slope.size(); ++k) slope[k] = -gradient(static_cast<int>(k));
-  };
+  problem.slope = test::flow_slope(data, start);
   problem.roots = [&](double, std::span<const double> y, std::span<double> values) {
     w.assign(y);
     const auto prediction = test::population_state(data, w).prediction;
