@@ -9,15 +9,19 @@ set -euo pipefail
 
 list="$(dirname "${BASH_SOURCE[0]}")/packages.txt"
 
-# The packages of the roles given as arguments, one per line, each once.
+# The packages of the roles given as arguments, one per line, each once; those with `unless:COMMAND`
+# only where there is no such command.
 packages_of() {
   awk -v wanted="$*" '
     BEGIN { split(wanted, names, " "); for (i in names) want[names[i]] = 1 }
     { sub(/#.*/, "") }
     NF >= 2 {
       count = split($2, roles, ",")
-      for (i = 1; i <= count; ++i) if (roles[i] in want) { print $1; break }
-    }' "$list"
+      for (i = 1; i <= count; ++i) if (roles[i] in want) { print $1, $3; break }
+    }' "$list" | while read -r package condition; do
+    [[ $condition == unless:* ]] && command -v "${condition#unless:}" >/dev/null && continue
+    echo "$package"
+  done
 }
 
 all_roles() {

@@ -101,22 +101,88 @@ StudyRecord measure_retrieval(const StudyEffort& effort) {
   return condense_study(question, parse_grid("t", "0.25:2:141"), effort);
 }
 
+// ---- what there is to see -----------------------------------------------------------------------
+
+StudyFigure condensation() {
+  return {
+      .name = "cc-condensation",
+      .title = "Gaussian scores: attention condenses at t = 1, slowly",
+      .see =
+          "Left: the mean largest weight over N independent Gaussian scores against the load t = "
+          "β/β_c, exact curves with measured points, the limit dashed. In the limit it leaves 0 "
+          "at t = 1; for N = 10³ it is 0.4 there already, and even for 10¹⁰⁰ the corner is "
+          "rounded. Right: the power of 1/N with which the weight falls.",
+      .paper =
+          "Eq (9), (11) and (12): below β_c = √(2 log N)/σ the largest weight falls as "
+          "N^(−(1−t)²), above it stays of order one; the power lacks a prefactor (erratum 21). "
+          "The dotted series is Eq (118) of CAS, which has no transition at all (erratum 18).",
+      .claims = {"cc.eq-11", "cc.eq-12", "cas.proposition-d.1", "cas.appendix-d"},
+      .figure_of = report::figure_of_condensation};
+}
+
+StudyFigure weight_collapse() {
+  return {
+      .name = "cc-collapse",
+      .title = "Gaussian scores: the largest weight against its limit laws",
+      .see =
+          "Left: the largest weight against β/b_N, with b_N the score that one of N keys exceeds "
+          "on average: well above 1 all N lie on the dashed curve. Right: below freezing, the "
+          "weight over its law, 1 for small t and, the larger N, the longer. Few draws carry "
+          "this mean, and the same draws serve all N and t, so points stray together.",
+      .paper =
+          "Below Eq (11) the largest weight is N^(−(1−t)²); the right panel divides by the "
+          "missing factor (4π log N)^(−t/2) Γ(1 − t) as well (erratum 21). Eq (12) calls it of "
+          "order one above β_c; its law there is Poisson-Dirichlet.",
+      .claims = {"cc.eq-11", "cc.eq-12"},
+      .figure_of = report::figure_of_weight_collapse};
+}
+
+StudyFigure free_energies() {
+  return {
+      .name = "cc-free-energies",
+      .title = "Gaussian scores: annealed and quenched free energies part at t = 1",
+      .see =
+          "Left: E log Z over log N against the load t. Up to t = 1 it follows 1 + t², and log E "
+          "Z stays on that curve for ever (dotted); above, it goes on along a straight line "
+          "(dashed). Right: the difference of the two in a window of width 1/√(2 log N) around "
+          "freezing, where all N fall onto log Φ: −log 2 at t = 1.",
+      .paper =
+          "Eq (6) and (7): log Z is log N + β²σ²/2 up to β_c, to leading order, and by Eq (8) "
+          "and (9) βσ√(2 log N) from there on. Curves approach the straight line as slowly as "
+          "the largest score does, which erratum 20 corrects; the window is ours.",
+      .claims = {"cc.eq-6", "cc.eq-7", "cc.eq-9"},
+      .figure_of = report::figure_of_free_energies};
+}
+
+StudyFigure retrieval() {
+  return {
+      .name = "cc-retrieval",
+      .title = "One planted key among Gaussian noise: where attention finds it",
+      .see =
+          "Colour is the mean weight of one key of score m = sσ√(2 log N) among N of noise: "
+          "across the load t, up the signal s. It turns at the solid boundary, (1 + t²)/(2t) up "
+          "to t = 1 and 1 from there on: softly for N = 10⁴, within a cell for 10³⁰⁰. Below s = "
+          "1 no temperature finds the key; its typical weight is largest on the dashed line.",
+      .paper =
+          "Below Eq (14): retrieval needs m of at least log N/β + βσ²/2 in the diffuse phase, "
+          "and more than σ√(2 log N) when cold, or attention condenses on noise. The printed "
+          "weight is right where it is small (erratum 22).",
+      .claims = {"cc.eq-14", "cc.retrieval-threshold", "cc.retrieval-hard", "cc.retrieval-exponent",
+                 "cc.noise-or-signal", "cc.best-temperature"},
+      .figure_of = report::figure_of_retrieval};
+}
+
+constexpr const char* kPaper = "A condensation crossover (CC)";
+
 }  // namespace
 
 std::vector<FigureStudy> cc_figures() {
-  return {
-      {"cc-condensation",
-       measure_condensation,
-       {{"cc-condensation", "Gaussian scores: attention condenses at t = 1, slowly",
-         drawn_by(report::figure_of_condensation)},
-        {"cc-collapse", "Gaussian scores: the largest weight against its limit laws",
-         drawn_by(report::figure_of_weight_collapse)},
-        {"cc-free-energies", "Gaussian scores: annealed and quenched free energies part at t = 1",
-         drawn_by(report::figure_of_free_energies)}}},
-      {"cc-retrieval",
-       measure_retrieval,
-       {{"cc-retrieval", "One planted key among Gaussian noise: where attention finds it",
-         drawn_by(report::figure_of_retrieval)}}}};
+  return {{"cc-condensation",
+           kPaper,
+           {9.0, 17.0},
+           measure_condensation,
+           {condensation(), weight_collapse(), free_energies()}},
+          {"cc-retrieval", kPaper, {6.7, 9.0}, measure_retrieval, {retrieval()}}};
 }
 
 }  // namespace dewpoint::cli

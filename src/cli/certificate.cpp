@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "cli/frame_json.hpp"
+#include "dewpoint/core/error.hpp"
 
 namespace dewpoint::cli {
 namespace {
@@ -115,6 +117,31 @@ Json as_json(const std::vector<Comparison>& comparisons) {
   return list;
 }
 
+double number(const Json& value) {
+  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+}
+
+Relation relation_named(const std::string& name) {
+  for (const Relation relation : {Relation::equals, Relation::at_least, Relation::at_most}) {
+    if (name == word(relation)) return relation;
+  }
+  throw Error(Code::malformed_file, fmt::format("'{}' is no relation", name));
+}
+
+std::vector<Comparison> comparisons_from(const Json& list) {
+  std::vector<Comparison> comparisons;
+  for (const Json& one : list) {
+    const Json& measured = one.at("measured");
+    comparisons.push_back({one.at("quantity"),
+                           number(one.at("predicted")),
+                           relation_named(one.at("relation")),
+                           {number(measured.at("mean")), number(measured.at("standard_error")),
+                            measured.at("samples").get<std::uint64_t>()},
+                           number(one.at("tolerance"))});
+  }
+  return comparisons;
+}
+
 std::size_t count(const std::vector<Examined>& rows, Verdict wanted) {
   return static_cast<std::size_t>(std::count_if(
       rows.begin(), rows.end(),
@@ -179,6 +206,21 @@ Json as_json(const Examined& row) {
           {"as_printed", as_json(row.evidence.as_printed)},
           {"seconds", row.seconds},
           {"command", row.command}};
+}
+
+std::optional<Examined> examined_from(const Json& row, const claims::Claim& claim) try {
+  claims::Evidence evidence{row.at("parameters"), comparisons_from(row.at("comparisons")),
+                            comparisons_from(row.at("as_printed"))};
+  const std::string stated = row.at("verdict");
+  evidence.reproduces = stated != claims::name_of(Verdict::does_not_reproduce);
+  if (row.at("id") != claim.id || claims::name_of(claims::verdict(evidence)) != stated) {
+    return std::nullopt;
+  }
+  return Examined{&claim, std::move(evidence), row.at("seconds"), row.at("command")};
+} catch (const Json::exception&) {
+  return std::nullopt;
+} catch (const Error&) {
+  return std::nullopt;
 }
 
 std::string summary(const std::vector<Examined>& rows) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,11 @@ struct Examined {
 
 /// Everything, every comparison included.
 [[nodiscard]] nlohmann::ordered_json as_json(const Examined& row);
+
+/// The row that as_json() wrote of this claim; none where the object is no such row, or where its
+/// numbers (an infinity is no number of JSON) do not give the verdict that it states.
+[[nodiscard]] std::optional<Examined> examined_from(const nlohmann::ordered_json& row,
+                                                    const claims::Claim& claim);
 
 /// "26 rows: 20 hold, 6 hold as corrected, 0 do not reproduce, 0 fail"
 [[nodiscard]] std::string summary(const std::vector<Examined>& rows);

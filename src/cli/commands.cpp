@@ -35,6 +35,7 @@ void add_commands(Program& program) {
   add_export(program);
   add_merge(program);
   add_figure(program);
+  add_report(program);
   add_reproduce(program);
   add_verify(program);
   add_doctor(program);
@@ -42,7 +43,7 @@ void add_commands(Program& program) {
 }
 
 void add_common(CLI::App& verb, CommonOptions& options) {
-  verb.add_option("--seed", options.seed, "Seed of all random streams")
+  verb.add_option("--seed", options.seed, "Seed of all random streams; random: a fresh one")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   verb.add_option("--threads", options.threads, "Threads, 0 for all; never changes a result")

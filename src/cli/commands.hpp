@@ -16,7 +16,7 @@ using Action = std::function<int()>;
 struct Program {
   CLI::App app{"An instrument for the phase transitions of softmax attention."};
   Action action;             // set by the verb that was named
-  std::string command_line;  // as typed, for the record
+  std::string command_line;  // as typed, with a random seed as its number: for the record
 };
 
 /// All verbs on an empty program.
@@ -34,6 +34,7 @@ void add_show(Program& program);
 void add_export(Program& program);
 void add_merge(Program& program);
 void add_figure(Program& program);
+void add_report(Program& program);
 void add_reproduce(Program& program);
 void add_verify(Program& program);
 void add_doctor(Program& program);

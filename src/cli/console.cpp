@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <csignal>
@@ -24,6 +25,8 @@ extern "C" void note_signal(int number) {
   if (signal_number.exchange(number) != 0) std::_Exit(128 + number);
 }
 
+WholeProgress* whole_progress = nullptr;
+
 }  // namespace
 
 ProgressLine::ProgressLine(std::string label)
@@ -34,10 +37,16 @@ ProgressLine::~ProgressLine() {
 }
 
 Progress ProgressLine::callback() {
-  return [this](double done, double total) { show(done, total); };
+  return [this](double done, double total) {
+    if (whole_progress != nullptr) {
+      whole_progress->report(done / total);
+    } else {
+      show(done, total);
+    }
+  };
 }
 
-void ProgressLine::show(double done, double total) {
+void ProgressLine::show(double done, double total, const std::string& note) {
   const auto now = Clock::now();
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   const double since = std::chrono::duration<double>(now - last_).count();
@@ -45,14 +54,36 @@ void ProgressLine::show(double done, double total) {
   last_ = now;
   shown_ = true;
   const double left = elapsed * (total - done) / done;
-  const std::string text =
-      fmt::format("{}: {:3.0f} %, {} left", label_, 100.0 * done / total, duration_text(left));
+  const std::string text = fmt::format("{}: {:3.0f} %, {} left{}", label_, 100.0 * done / total,
+                                       duration_text(left), note);
   if (terminal_) {
     fmt::print(stderr, "\r\033[K{}", text);
   } else {
     fmt::print(stderr, "{}\n", text);
   }
   std::fflush(stderr);
+}
+
+WholeProgress::WholeProgress(std::string label, double cost)
+    : line_(std::move(label)), total_(cost) {
+  whole_progress = this;
+}
+
+WholeProgress::~WholeProgress() { whole_progress = nullptr; }
+
+void WholeProgress::begin(std::string part, double cost) {
+  const std::lock_guard lock(mutex_);
+  if (part_.empty()) line_.start_ = ProgressLine::Clock::now();  // what came before is no measure
+  done_ += cost_;
+  cost_ = cost;
+  best_ = 0.0;
+  part_ = std::move(part);
+}
+
+void WholeProgress::report(double fraction) {
+  const std::lock_guard lock(mutex_);
+  best_ = std::max(best_, fraction);
+  line_.show(done_ + best_ * cost_, total_, fmt::format(" ({})", part_));
 }
 
 std::string duration_text(double seconds) {

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <mutex>
 #include <string>
 
 #include "dewpoint/core/run_context.hpp"
@@ -12,7 +13,8 @@
 namespace dewpoint::cli {
 
 /// A progress line with the time that is left: rewritten in place on a terminal, a plain line every
-/// ten seconds elsewhere. Silent for work that is over within a second.
+/// ten seconds elsewhere. Silent for work that is over within a second, and while a WholeProgress
+/// lives, which then speaks for it.
 class ProgressLine {
  public:
   explicit ProgressLine(std::string label);
@@ -23,7 +25,8 @@ class ProgressLine {
   [[nodiscard]] Progress callback();
 
  private:
-  void show(double done, double total);
+  friend class WholeProgress;
+  void show(double done, double total, const std::string& note = {});
 
   using Clock = std::chrono::steady_clock;
   std::string label_;
@@ -31,6 +34,32 @@ class ProgressLine {
   bool shown_ = false;
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_ = start_;
+};
+
+/// One line for work in many parts: "reproduce: 43 %, 1 min 10 s left (cas-depth)". While it lives,
+/// every ProgressLine tells it how far the current part is, and prints nothing. One at a time.
+class WholeProgress {
+ public:
+  /// `cost`: of all parts that will be worked on, in any unit.
+  WholeProgress(std::string label, double cost);
+  WholeProgress(const WholeProgress&) = delete;
+  WholeProgress& operator=(const WholeProgress&) = delete;
+  ~WholeProgress();
+
+  /// The part before is finished, this one begins.
+  void begin(std::string part, double cost);
+
+ private:
+  friend class ProgressLine;
+  void report(double fraction);
+
+  std::mutex mutex_;
+  ProgressLine line_;
+  double total_;
+  double done_ = 0.0;  // parts that are finished
+  double cost_ = 0.0;  // of the current part
+  double best_ = 0.0;  // the furthest it was: one part may have several lines, each from 0 to 1
+  std::string part_;
 };
 
 /// "3 s", "2 min 5 s", "1 h 20 min".

@@ -1,27 +1,26 @@
-// A study behind figures: what is measured, and how it is drawn. `dewpoint reproduce` is a list of
-// them, one list per paper.
+// A study behind figures: what is measured, how it is drawn, and what there is to see. `dewpoint
+// reproduce` is a list of them, one list per paper.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "dewpoint/report/figure_file.hpp"
 #include "dewpoint/store/study.hpp"
 
 namespace dewpoint::cli {
 
-/// Draws a study as stem.svg and stem.png, under a title.
-using DrawStudy = std::function<void(const store::StudyRecord& study, const std::string& title,
-                                     const std::filesystem::path& stem)>;
-
 struct StudyFigure {
-  std::string name;   // of its files: name.svg and name.png
-  std::string title;  // one line
-  DrawStudy draw;
+  std::string name;                 // of its files: name.svg, name.png and name.csv
+  std::string title;                // one line
+  std::string see;                  // what to look at, for whoever sees the figure for the first time
+  std::string paper;                // what the paper says about it; empty where it says nothing
+  std::vector<std::string> claims;  // rows of the certificate that belong to it
+  std::function<report::Figure(const store::StudyRecord& study)> figure_of;
 };
 
 /// How much to measure, and what the record says about it.
@@ -32,22 +31,20 @@ struct StudyEffort {
   std::string command;
 };
 
+/// What a study costs on two cores of 2021, in seconds: only ratios matter, for the time that is
+/// left of many.
+struct StudyCost {
+  double quick;
+  double full;
+};
+
 struct FigureStudy {
-  std::string name;  // of its file: name.study
+  std::string name;   // of its file: name.study
+  std::string group;  // of its figures: the paper
+  StudyCost cost;
   std::function<store::StudyRecord(const StudyEffort& effort)> measure;
   std::vector<StudyFigure> figures;  // drawn from it, at least one
 };
-
-/// DrawStudy of a function that makes a figure from a study.
-template <typename Figure>
-[[nodiscard]] DrawStudy drawn_by(Figure (*figure_of)(const store::StudyRecord&)) {
-  return [figure_of](const store::StudyRecord& study, const std::string& title,
-                     const std::filesystem::path& stem) {
-    Figure figure = figure_of(study);
-    figure.title = title;
-    draw(figure, stem);
-  };
-}
 
 /// The figures of [CAS], and those that its theorems would have, in the order they are shown.
 [[nodiscard]] std::vector<FigureStudy> cas_figures();

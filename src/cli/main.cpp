@@ -5,10 +5,13 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <exception>
 #include <new>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
@@ -20,10 +23,24 @@ namespace {
 using dewpoint::Code;
 using dewpoint::Error;
 
-std::string joined(int argc, char** argv) {
-  std::string line = "dewpoint";
-  for (int i = 1; i < argc; ++i) line += std::string(" ") + argv[i];
-  return line;
+using Arguments = std::vector<std::string>;
+
+// Short enough to type, and exact in any reader of JSON.
+std::string fresh_seed() {
+  const std::string seed = std::to_string(std::random_device{}());
+  fmt::print(stderr, "dewpoint: seed {}\n", seed);
+  return seed;
+}
+
+// What was typed, with `--seed random` as a number: what is recorded can be repeated.
+Arguments arguments_of(int argc, char** argv) {
+  Arguments arguments(argv + 1, argv + argc);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const bool value = i > 0 && arguments[i - 1] == "--seed" && arguments[i] == "random";
+    if (value) arguments[i] = fresh_seed();
+    if (arguments[i] == "--seed=random") arguments[i] = "--seed=" + fresh_seed();
+  }
+  return arguments;
 }
 
 int complain(const std::string& message, int status) {
@@ -31,11 +48,11 @@ int complain(const std::string& message, int status) {
   return status;
 }
 
-int run(dewpoint::cli::Program& program, int argc, char** argv) {
-  if (argc == 1) return dewpoint::cli::print_guide();
+int run(dewpoint::cli::Program& program, const Arguments& arguments) {
+  if (arguments.empty()) return dewpoint::cli::print_guide();
   try {
-    program.app.parse(argc, argv);
-  } catch (const CLI::Success& wanted_text) {  // --help, --version
+    program.app.parse(Arguments(arguments.rbegin(), arguments.rend()));  // it wants the last first
+  } catch (const CLI::Success& wanted_text) {                            // --help, --version
     return program.app.exit(wanted_text);
   } catch (const CLI::ParseError& error) {
     return complain(fmt::format("{}; see dewpoint --help", error.what()), 2);
@@ -49,9 +66,10 @@ int run(dewpoint::cli::Program& program, int argc, char** argv) {
 int main(int argc, char** argv) {
   dewpoint::cli::Program program;
   try {
-    program.command_line = joined(argc, argv);
+    const Arguments arguments = arguments_of(argc, argv);
+    program.command_line = fmt::format("dewpoint {}", fmt::join(arguments, " "));
     dewpoint::cli::add_commands(program);
-    return run(program, argc, argv);
+    return run(program, arguments);
   } catch (const Error& error) {
     if (error.code() == Code::stopped) {
       return complain("interrupted; nothing was written", 128 + dewpoint::cli::received_signal());

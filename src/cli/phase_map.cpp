@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "cli/console.hpp"
 #include "cli/frame_json.hpp"
@@ -14,6 +15,7 @@
 #include "cli/study_record.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/experiments/phase_replica.hpp"
 
 namespace dewpoint::cli {
 namespace {
@@ -47,6 +49,22 @@ experiments::PhaseMap map_parameters(MapOptions& o) {
   return experiments::resolved(map);
 }
 
+// Says what a long map will cost at a typical 50 Gflop/s per core.
+void announce_cost(const experiments::PhaseMap& map, int threads) {
+  double work = 0.0;
+  for (const std::size_t n : map.n) {
+    for (const std::size_t d : map.d) {
+      work += experiments::phase_cell_work(n, d, map.norm.has_value());
+    }
+  }
+  work *= static_cast<double>(map.rho.size() * map.gamma.size() * map.replication.replicas);
+  const double cores = threads > 0 ? threads : std::thread::hardware_concurrency();
+  const double seconds = work / (50e9 * cores);
+  if (seconds > 20.0) {
+    fmt::print(stderr, "About {} of work on {} thread(s).\n", duration_text(seconds), cores);
+  }
+}
+
 // Draws the figures if it can; a missing gnuplot is said, not fatal: the study is complete.
 std::vector<std::string> draw_if_possible(const store::StudyRecord& study,
                                           const std::filesystem::path& output) {
@@ -63,6 +81,7 @@ std::vector<std::string> draw_if_possible(const store::StudyRecord& study,
 int run_map(MapOptions& o, const std::string& command) {
   const experiments::PhaseMap map = map_parameters(o);
   require_writable(o.output);
+  announce_cost(map, o.common.threads);
   const store::StudyRecord study = phase_map_study(map, o.common.threads, command);
   store::write_study(o.output, study);
   const std::vector<std::string> figures =

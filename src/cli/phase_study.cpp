@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <thread>
 
 #include "cli/console.hpp"
 #include "cli/study_record.hpp"
-#include "dewpoint/experiments/phase_replica.hpp"
 #include "dewpoint/report/heatmap.hpp"
 #include "dewpoint/report/phase_map.hpp"
 #include "dewpoint/theory/critical_line.hpp"
@@ -59,22 +57,6 @@ std::vector<std::pair<std::string, std::string>> parameters_of(const experiments
   return parameters;
 }
 
-// Says what a long map will cost at a typical 50 Gflop/s per core.
-void announce_cost(const experiments::PhaseMap& map, int threads) {
-  double work = 0.0;
-  for (const std::size_t n : map.n) {
-    for (const std::size_t d : map.d) {
-      work += experiments::phase_cell_work(n, d, map.norm.has_value());
-    }
-  }
-  work *= static_cast<double>(map.rho.size() * map.gamma.size() * map.replication.replicas);
-  const double cores = threads > 0 ? threads : std::thread::hardware_concurrency();
-  const double seconds = work / (50e9 * cores);
-  if (seconds > 20.0) {
-    fmt::print(stderr, "About {} of work on {} thread(s).\n", duration_text(seconds), cores);
-  }
-}
-
 }  // namespace
 
 Frame critical_lines(const experiments::PhaseMap& map, const RunContext& context) {
@@ -101,7 +83,6 @@ Frame critical_lines(const experiments::PhaseMap& map, const RunContext& context
 store::StudyRecord phase_map_study(const experiments::PhaseMap& parameters, int threads,
                                    const std::string& command) {
   const experiments::PhaseMap map = experiments::resolved(parameters);
-  announce_cost(map, threads);
   store::StudyRecord study = begin_study("phase map", map.seed, command);
   study.parameters = parameters_of(map);
   {

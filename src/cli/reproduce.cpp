@@ -1,111 +1,79 @@
-// dewpoint reproduce: the figures of the papers, measured anew, with the theory on the same axes.
+// dewpoint reproduce: the figures and the claims of the papers, measured anew, in one page.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/figure_study.hpp"
-#include "cli/study_record.hpp"
+#include "cli/console.hpp"
+#include "cli/reproduction.hpp"
 #include "dewpoint/core/error.hpp"
 
 namespace dewpoint::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using std::filesystem::path;
-
-struct ReproduceOptions {
+struct ReproduceCommand {
   CommonOptions common;
-  bool quick = false;
-  std::string output = "dewpoint-out";
-  std::vector<std::string> only;  // names of studies; none: all
+  ReproduceOptions options;
+  bool full = false;       // which it is without being told
+  bool no_verify = false;  // options.verify, the other way round
 };
 
-std::vector<FigureStudy> all_figures() {
-  std::vector<FigureStudy> all = cas_figures();
-  for (const auto& list : {cc_figures(), sl_figures(), fd_figures()}) {
-    all.insert(all.end(), list.begin(), list.end());
+// The page is written before hours of long studies, and again after them.
+void make_everything(Reproduction& reproduction) {
+  reproduction.make_studies_and_certificate();
+  reproduction.write_report();
+  if (reproduction.run_long_studies()) reproduction.write_report();
+}
+
+int say_interrupted(const Reproduction& reproduction, const ReproduceOptions& options) {
+  fmt::print(stderr, "dewpoint: interrupted; {}\n", reproduction.kept());
+  if (options.fresh) {
+    fmt::print(stderr, "dewpoint: the same command without --fresh continues\n");
+  } else {
+    fmt::print(stderr, "dewpoint: the same command continues: {}\n", options.command);
   }
-  return all;
+  return 128 + received_signal();
 }
 
-// Those that were asked for, in the order of the papers.
-std::vector<FigureStudy> chosen_figures(const std::vector<std::string>& only) {
-  std::vector<FigureStudy> studies = all_figures();
-  if (only.empty()) return studies;
-  std::vector<std::string> names;
-  for (const FigureStudy& study : studies) names.push_back(study.name);
-  for (const std::string& name : only) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    throw Error(Code::bad_value,
-                fmt::format("only: '{}' is no study; allowed: {}", name, fmt::join(names, ", ")));
+int run_reproduce(const ReproduceCommand& o, const std::string& command) {
+  ReproduceOptions options = o.options;
+  options.seed = o.common.seed;
+  options.threads = o.common.threads;
+  options.verify = !o.no_verify;
+  options.command = command;
+  Reproduction reproduction(options);
+  try {
+    make_everything(reproduction);
+  } catch (const Error& error) {
+    if (error.code() != Code::stopped) throw;
+    return say_interrupted(reproduction, options);
   }
-  std::erase_if(studies, [&](const FigureStudy& study) {
-    return std::find(only.begin(), only.end(), study.name) == only.end();
-  });
-  return studies;
-}
-
-path make_folder(const std::string& output) {
-  std::error_code failed;
-  std::filesystem::create_directories(output, failed);
-  if (failed) throw Error(Code::unwritable_file, fmt::format("{}: {}", output, failed.message()));
-  return std::filesystem::absolute(output);
-}
-
-path study_file(const path& folder, const FigureStudy& study) {
-  return folder / (study.name + ".study");
-}
-
-// One study and its figures. The files are added to `made` and, unless `quiet`, named as soon as
-// they are there.
-void make(const FigureStudy& study, const StudyEffort& effort, const path& folder, bool quiet,
-          Json& made) {
-  const path file = study_file(folder, study);
-  const store::StudyRecord record = study.measure(effort);
-  store::write_study(file, record);
-  made["studies"].push_back(file.string());
-  for (const StudyFigure& figure : study.figures) {
-    const std::string stem = (folder / figure.name).string();
-    figure.draw(record, figure.title, stem);
-    made["figures"].push_back(stem + ".svg");
-    made["figures"].push_back(stem + ".png");
-    if (quiet) continue;
-    fmt::print("{1}\nfigure  {0}.png\nfigure  {0}.svg\nstudy   {2}\n", stem, figure.title,
-               file.string());
-    std::fflush(stdout);
-  }
-}
-
-int run_reproduce(const ReproduceOptions& o, const std::string& command) {
-  const std::vector<FigureStudy> studies = chosen_figures(o.only);
-  const path folder = make_folder(o.output);
-  for (const FigureStudy& study : studies) require_writable(study_file(folder, study));
-  const StudyEffort effort{o.quick, o.common.seed, o.common.threads, command};
-  Json made = {{"figures", Json::array()}, {"studies", Json::array()}};
-  for (const FigureStudy& study : studies) make(study, effort, folder, o.common.json, made);
-  if (o.common.json) fmt::print("{}\n", made.dump());
-  return 0;
+  fmt::print("{}", o.common.json ? reproduction.json().dump() + "\n" : reproduction.text());
+  return reproduction.good() ? 0 : 1;
 }
 
 }  // namespace
 
 void add_reproduce(Program& program) {
   CLI::App* verb = program.app.add_subcommand(
-      "reproduce", "The figures of the papers and of their theorems, measured anew");
-  const auto o = std::make_shared<ReproduceOptions>();
-  verb->add_flag("--quick", o->quick, "Few replicas: about a minute and a half on two cores");
-  verb->add_option("-o,--output", o->output, "Folder for studies and figures")
+      "reproduce", "Every figure and claim of the papers, measured anew, in one page; resumable");
+  const auto o = std::make_shared<ReproduceCommand>();
+  ReproduceOptions& options = o->options;
+  CLI::Option* quick =
+      verb->add_flag("--quick", options.quick, "Few replicas: about three minutes on two cores");
+  verb->add_flag("--full", o->full, "Enough replicas for small errors: half an hour (the default)")
+      ->excludes(quick);
+  verb->add_option("-o,--output", options.output, "Folder: report.html, figures, data, studies")
       ->capture_default_str();
-  verb->add_option("--only", o->only, "Only this study, several times if wanted: cc-retrieval, ..")
+  verb->add_option("--only", options.only,
+                   "Measure only this study, several times if wanted: cc-retrieval, ..")
       ->allow_extra_args(false);
+  verb->add_flag("--long", options.run_long, "The long studies too, at last: hours");
+  verb->add_flag("--fresh", options.fresh, "Measure again what the folder has already");
+  verb->add_flag("--no-verify", o->no_verify, "Leave the certificate out");
   add_common(*verb, o->common);
   add_example(*verb, "dewpoint reproduce --quick -o dewpoint-out");
   verb->callback([&program, o] {

@@ -14,11 +14,10 @@
 #include "cli/console.hpp"
 #include "cli/study_outputs.hpp"
 #include "cli/study_record.hpp"
+#include "cli/study_run.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
-#include "dewpoint/core/kernels.hpp"
 #include "dewpoint/store/sweep_file.hpp"
-#include "dewpoint/studies/local_workers.hpp"
 #include "dewpoint/studies/mpi_workers.hpp"
 #include "dewpoint/studies/runner.hpp"
 #include "dewpoint/studies/study_text.hpp"
@@ -46,25 +45,6 @@ studies::StudyText study_of(const RunCommand& o) {
   if (o.seed) study.seed = *o.seed;
   require_writable(study.study);
   return study;
-}
-
-store::SweepHead head_of(const studies::StudyText& study, const std::string& command) {
-  store::SweepHead head;
-  head.experiment = study.experiment;
-  head.title = study.title;
-  for (const auto& [name, value] : study.fixed) {
-    head.parameters.emplace_back(name, studies::value_text(value));
-  }
-  head.seed = study.seed;
-  head.version = full_version();
-  head.command = command;
-  head.text = studies::effective_text(study);
-  return head;
-}
-
-store::SweepSession session_of(const studies::Workers& workers, const std::string& command) {
-  return {utc_now(),       full_version(),    processor_name(), simd_target(),
-          workers.ranks(), workers.threads(), command};
 }
 
 // ------------------------------------------------------------------------------------- dry run
@@ -109,36 +89,6 @@ int estimate(const RunCommand& o) {
 
 // ----------------------------------------------------------------------------------------- run
 
-std::string outcome_name(const studies::RunOutcome& outcome) {
-  return outcome.stopped ? "stopped" : "finished";
-}
-
-// Runs, and leaves in the file how it ended, whatever happens.
-studies::RunOutcome run_recorded(const studies::StudyText& study,
-                                 const studies::Experiment& experiment, studies::Workers& workers,
-                                 const std::string& command) {
-  studies::Plan plan = grid_plan(study, experiment);
-  store::SweepFile file(study.study, head_of(study, command));
-  file.begin_session(session_of(workers, command));
-  ProgressLine line(study.experiment);
-  const Progress show = line.callback();
-  studies::RunOptions options;
-  options.stop = stop_on_signals();
-  options.progress = [&show](const studies::RunProgress& now) {
-    show(now.work_done, now.work_done + now.work_left);
-  };
-  try {
-    const studies::RunOutcome outcome =
-        run_study(study, experiment, std::move(plan), file, workers, options);
-    file.end_session(utc_now(), outcome_name(outcome));
-    file.close();
-    return outcome;
-  } catch (const Error& error) {
-    file.end_session(utc_now(), fmt::format("failed: {}", error.what()));
-    throw;
-  }
-}
-
 void print_outcome(const studies::StudyText& study, const studies::RunOutcome& outcome,
                    const Files& files) {
   fmt::print("{} cells: {} finished, {} computed now, {} found ({} replica(s), {} of work)\n",
@@ -160,33 +110,20 @@ Json outcome_json(const studies::StudyText& study, const studies::RunOutcome& ou
           {"figures", files.figures}};
 }
 
-int interrupted(const studies::StudyText& study, const studies::RunOutcome& outcome,
-                const std::string& command) {
-  fmt::print(stderr,
-             "dewpoint: interrupted; {} of {} cells are finished and kept in {}\n"
-             "dewpoint: the same command continues: {}\n",
-             outcome.finished, outcome.planned, study.study, command);
-  return 128 + received_signal();
-}
-
-int compute(const RunCommand& o, const studies::StudyText& study, studies::Workers& workers,
-            const std::string& command) {
-  const studies::Experiment& experiment = studies::experiment_named(study.experiment);
-  const studies::RunOutcome outcome = run_recorded(study, experiment, workers, command);
+int finish(const RunCommand& o, const studies::StudyText& study, const studies::RunOutcome& outcome,
+           const std::string& command) {
   const Files files = outcome.stopped ? Files{} : write_outputs(study);
   if (o.json) {
     fmt::print("{}\n", outcome_json(study, outcome, files).dump());
   } else if (!outcome.stopped) {
     print_outcome(study, outcome, files);
   }
-  return outcome.stopped ? interrupted(study, outcome, command) : 0;
+  return outcome.stopped ? say_interrupted(study, outcome, command) : 0;
 }
 
 int run_here(const RunCommand& o, const std::string& command) {
   const studies::StudyText study = study_of(o);
-  const studies::Experiment& experiment = studies::experiment_named(study.experiment);
-  const auto workers = studies::local_workers(experiment, study.seed, o.threads);
-  return compute(o, study, *workers, command);
+  return finish(o, study, run_on_threads(study, o.threads, command), command);
 }
 
 // ----------------------------------------------------------------------------------------- MPI
@@ -212,7 +149,7 @@ int lead(studies::MpiJob& job, const RunCommand& o, const std::string& command) 
   (void)job.share(studies::effective_text(study));
   const auto workers =
       job.workers(studies::experiment_named(study.experiment), study.seed, o.threads);
-  return compute(o, study, *workers, command);
+  return finish(o, study, run_recorded(study, *workers, command), command);
 }
 
 int run_on_ranks(const RunCommand& o, const std::string& command) {
@@ -245,7 +182,7 @@ void add_run(Program& program) {
   verb->add_option("-S,--set", o->overrides, "key=value over the file: replicas=4, grid.n=[64,128]")
       ->allow_extra_args(false);
   verb->add_option("-o,--output", o->output, "File of the results, instead of outputs.study");
-  verb->add_option("--seed", o->seed, "Seed, instead of the file's");
+  verb->add_option("--seed", o->seed, "Seed, instead of the file's; random: a fresh one");
   verb->add_option("--threads", o->threads,
                    "Threads (of every rank), 0 for all (under MPI: one); never changes a result")
       ->check(CLI::Range(0, 4096))

@@ -5,8 +5,6 @@
 #include "cli/fitted_figure.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/exports/export.hpp"
-#include "dewpoint/report/figure_file.hpp"
-#include "dewpoint/store/study.hpp"
 
 namespace dewpoint::cli {
 namespace {
@@ -28,14 +26,18 @@ std::vector<std::string> draw_figures(const studies::StudyText& study,
                                       const store::StudyRecord& record) {
   std::vector<std::string> files;
   for (const studies::FigureOutput& output : study.figures) {
-    const FittedFigure drawn = fitted_figure(record, request_of(output, study.title));
-    report::write_figure(drawn.figure, output.file);
+    report::write_figure(figure_of_output(output, record, study.title), output.file);
     files.push_back(output.file);
   }
   return files;
 }
 
 }  // namespace
+
+report::Figure figure_of_output(const studies::FigureOutput& output,
+                                const store::StudyRecord& record, const std::string& title) {
+  return fitted_figure(record, request_of(output, title)).figure;
+}
 
 Files write_outputs(const studies::StudyText& study) {
   Files files;

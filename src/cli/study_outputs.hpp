@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "dewpoint/report/figure_file.hpp"
+#include "dewpoint/store/study.hpp"
 #include "dewpoint/studies/study_text.hpp"
 
 namespace dewpoint::cli {
@@ -14,6 +16,11 @@ struct Files {
   std::vector<std::string> exports;
   std::vector<std::string> figures;
 };
+
+/// A figure that a study asks for, drawn from its record, with what is fitted to it.
+[[nodiscard]] report::Figure figure_of_output(const studies::FigureOutput& output,
+                                              const store::StudyRecord& record,
+                                              const std::string& title);
 
 /// Writes all of outputs.exports and outputs.figures from the study's file. A missing gnuplot is
 /// said, not fatal: the study is complete.

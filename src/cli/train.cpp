@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <variant>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
@@ -120,7 +121,9 @@ std::vector<std::string> draw_figures(const store::StudyRecord& study, const fs:
   std::vector<std::string> files;
   for (const report::TrainingFigure& figure : report::training_figures()) {
     const fs::path stem = folder / figure.name;
-    figure.draw(study, figure.title, stem);
+    report::Figure drawn = figure.figure_of(study);
+    report::set_title(drawn, figure.title);
+    std::visit([&](const auto& any) { draw(any, stem); }, drawn);
     files.push_back(stem.string() + ".png");
     files.push_back(stem.string() + ".svg");
   }

@@ -62,6 +62,21 @@ void take_duration(experiments::TrainingQuestion& run, const TrainOptions& optio
   take(run.every, options.every);
 }
 
+// What would be taken and have no effect.
+void refuse_idle(const experiments::TrainingQuestion& run, const TrainOptions& options) {
+  const bool adam = run.optimiser == Optimiser::adam;
+  const char* const only_adam = "only adam has it; --optimiser is another";
+  refuse(!adam && options.first_decay, "beta1", only_adam);
+  refuse(!adam && options.second_decay, "beta2", only_adam);
+  refuse(!adam && options.epsilon, "eps", only_adam);
+  refuse(!adam && options.double_precision, "double", "descent and flow are in double already");
+  refuse(run.optimiser != Optimiser::flow && options.method, "method", "only a flow has a method");
+  refuse(run.data != TrainingData::sampled && options.sequences, "sequences",
+         "none are drawn; --data sampled draws them");
+  refuse(run.data == TrainingData::population && options.context, "s",
+         "the population is the limit of long contexts; --data sampled or exact has a length");
+}
+
 // ---- a study's parameters -----------------------------------------------------------------------
 
 class Parameters {
@@ -166,7 +181,7 @@ void TrainOptions::add_to(CLI::App& verb) {
   verb.add_option("--atol", absolute_tolerance, "Absolute tolerance of a flow [1e-12]");
   verb.add_option("--method", method, "Method of a flow: auto (Adams, then BDF), adams or bdf")
       ->check(CLI::IsMember(keys_of(kMethods)))
-      ->capture_default_str();
+      ->default_str("auto");
   verb.add_option(
       "--rise", rise,
       "How far attention must rise to count as a cycle [0.1; descent 0.02; flow 0.005]");
@@ -193,8 +208,9 @@ TrainQuestion question_of(const TrainOptions& options, std::uint64_t seed) {
   take(run.adam.epsilon, options.epsilon);
   take(run.flow.relative_tolerance, options.relative_tolerance);
   take(run.flow.absolute_tolerance, options.absolute_tolerance);
-  run.flow.method = kMethods.at(options.method);
+  if (options.method) run.flow.method = kMethods.at(*options.method);
   if (options.double_precision) run.precision = Precision::double_;
+  refuse_idle(run, options);
   take_duration(run, options);
   take(question.thresholds.rise, options.rise);
   question.thresholds.start = experiments::kStartOfRise * question.thresholds.rise;
@@ -219,7 +235,7 @@ TextPairs parameters_of(const TrainQuestion& question) {
     add("batch", run.batch);
   }
   add("m", run.width);
-  add("init", run.deviation);
+  add("init", run.deviation > 0.0 ? run.deviation : 1.0 / static_cast<double>(run.width));
   add("residual", run.residual);
   add("optimiser", experiments::name_of(run.optimiser));
   if (run.optimiser == Optimiser::flow) {

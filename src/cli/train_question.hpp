@@ -34,7 +34,7 @@ struct TrainOptions {
   std::string optimiser = "adam";
   std::optional<double> rate, first_decay, second_decay, epsilon;
   std::optional<double> steps, time, every, relative_tolerance, absolute_tolerance;
-  std::string method = "auto";
+  std::optional<std::string> method;
   bool double_precision = false;
   std::optional<double> rise;
 

@@ -13,7 +13,7 @@ VERBS = [["phase", "point"], ["phase", "map"], ["phase", "depth"], ["reproduce"]
          ["predict", "softmax"], ["predict", "dew"], ["predict", "heat"], ["predict", "train"],
          ["condense"], ["train"],
          ["query", "point"], ["query", "heat"], ["query", "output"], ["dew"], ["run"], ["runs"],
-         ["show"], ["export"], ["merge"], ["figure"], ["doctor"], ["manual"]]
+         ["show"], ["export"], ["merge"], ["figure"], ["report"], ["doctor"], ["manual"]]
 
 
 class FrontDoor(ProgramTest):

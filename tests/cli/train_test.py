@@ -61,9 +61,10 @@ class Running(TrainTest):
             self.assertEqual(one, two)
 
     def test_data_are_what_their_names_say(self):
-        self.assertEqual(self.train(*PLAIN, "--data", "exact")["rows"], 5320)
-        self.assertEqual(self.train(*PLAIN, "--data", "population")["rows"], 0)
-        self.assertEqual(self.train(*PLAIN, "--data", "exact", "--s", "1")["rows"], 4)
+        plain = ["--m", "8", "--steps", "20"]
+        self.assertEqual(self.train(*plain, "--data", "exact")["rows"], 5320)
+        self.assertEqual(self.train(*plain, "--data", "population")["rows"], 0)
+        self.assertEqual(self.train(*plain, "--data", "exact", "--s", "1")["rows"], 4)
 
     def test_a_flow_keeps_what_it_must(self):
         found = self.train("--optimiser", "flow", "--m", "8", "--time", "12")
@@ -186,6 +187,11 @@ class Refusals(TrainTest):
             (["--init", "-1"], ["init", "-1"]),
             (["--rate", "0"], ["rate", "0", "above 0"]),
             (["--rate", "inf"], ["rate", "inf"]),
+            (["--optimiser", "descent", "--beta1", "0.8"], ["beta1", "only adam"]),
+            (["--optimiser", "flow", "--double"], ["double", "already"]),
+            (["--method", "bdf"], ["method", "flow"]),
+            (["--optimiser", "flow", "--sequences", "10"], ["sequences", "sampled"]),
+            (["--optimiser", "flow", "--s", "10"], ["s:", "population"]),
             (["--beta1", "0"], ["beta1", "0"]),
             (["--beta1", "1"], ["beta1", "1"]),
             (["--beta2", "-0.5"], ["beta2", "-0.5"]),

@@ -82,6 +82,40 @@ class Verify(ProgramTest):
         self.refuse(2, "verify", "--only", PLAIN, "--json", "--markdown")
 
 
+class FreshSeed(ProgramTest):
+    def test_a_random_seed_is_another_each_time_and_in_every_command(self):
+        first, second = (self.succeed_json("verify", "--only", SIMULATED, "--seed", "random")
+                         for _ in range(2))
+        self.assertNotEqual(first["seed"], second["seed"])  # alike once in four billion runs
+        (row,) = first["rows"]
+        self.assertEqual(row["command"],
+                         f"dewpoint verify --only {SIMULATED} --seed {first['seed']}")
+        again = self.succeed_json(*row["command"].split()[1:])
+        self.assertEqual(again["rows"][0]["comparisons"], row["comparisons"])
+
+    def test_text_and_markdown_name_it(self):
+        result = self.run_program("verify", "--only", PLAIN, "--seed=random")
+        (line,) = [line for line in result.stdout.split("\n") if line.startswith("seed ")]
+        self.assertIn(line, result.stderr)
+        self.assertIn(f"--{line}", result.stdout)
+        self.assertIn("Seed 7, quick", self.succeed("verify", "--only", PLAIN, "--seed", "7",
+                                                    "--markdown"))
+
+    def test_errata_take_it_too(self):
+        out = self.succeed_json("verify", "errata", "--only", "erratum.1", "--seed", "random")
+        self.assertIn(f"--seed {out['seed']}", out["rows"][0]["command"])
+
+    def test_a_study_records_the_number(self):
+        self.succeed("phase", "map", "--n", "16", "--d", "4", "--rho", "0.5", "--gamma", "1:2:2",
+                     "--replicas", "1", "-o", "map.study", "--seed", "random")
+        shown = self.succeed("show", "map.study")
+        self.assertRegex(shown, r"seed (\d+) [^\n]*\ncommand [^\n]* --seed \1\n")
+
+    def test_other_words_are_refused(self):
+        self.refuse(2, "verify", "--only", PLAIN, "--seed", "randm")
+        self.refuse(2, "verify", "--only", PLAIN, "--seed", "-1")
+
+
 class Errata(ProgramTest):
     def test_every_row_is_a_correction_that_can_be_run_alone(self):
         ids = [row["id"] for row in self.succeed_json("verify", "errata", "--list")["rows"]]

@@ -5,6 +5,7 @@
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/report/study_frames.hpp"
 #include "report/svg_text.hpp"
+#include "report/theory_flags.hpp"
 
 namespace dewpoint::report {
 namespace {
@@ -102,6 +103,10 @@ TEST(FigureOfBackwardHeat, HasTheDriftItsNoiseAndTheGrowthOfHarmonics) {
   for (const auto& panel : figure.panels) EXPECT_EQ(panel.x.scale, AxisScale::logarithmic);
   EXPECT_EQ(figure.caption,
             "keys = vmf\u00a0· 12 samples per cell\u00a0· seed 17\u00a0· Dewpoint 0.1.0");
+}
+
+TEST(FigureOfBackwardHeat, SaysWhatIsTheory) {
+  EXPECT_EQ(test::theory_flags(figure_of_backward_heat(small_study())), "tttm tmm tttmm");
 }
 
 TEST(FigureOfBackwardHeat, SetsTheMeasuredDriftOnItsTheory) {

@@ -9,6 +9,7 @@
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/report/study_frames.hpp"
 #include "report/svg_text.hpp"
+#include "report/theory_flags.hpp"
 
 namespace dewpoint::report {
 namespace {
@@ -315,6 +316,14 @@ TEST(FigureOfFreeEnergies, CollapsesTheirDifferenceAtFreezing) {
   EXPECT_EQ(limit.y, (Values{-0.5, -1.0, -1.5}));
 }
 
+// Curves of two n, then limits, then points of two n and their name in the legend.
+TEST(FiguresOfCondensation, SayWhatIsTheory) {
+  const store::StudyRecord study = small_study();
+  EXPECT_EQ(test::theory_flags(figure_of_condensation(study)), "ttttmmm tttmm");
+  EXPECT_EQ(test::theory_flags(figure_of_weight_collapse(study)), "tttmmm tttmm");
+  EXPECT_EQ(test::theory_flags(figure_of_free_energies(study)), "ttttmmm tttmm");
+}
+
 // ---- a planted key --------------------------------------------------------------------------
 
 const Values kSignals{0.5, 1.0, 1.5};
@@ -342,6 +351,15 @@ TEST(FigureOfRetrieval, HasAPanelForEveryLength) {
   EXPECT_EQ(figure.panels[1].z, (Values{7, 8, 9, 10, 11, 12}));
   EXPECT_EQ(figure.caption,
             "sigma = 1\u00a0· 50 samples per cell\u00a0· seed 17\u00a0· Dewpoint 0.1.0");
+}
+
+TEST(FigureOfRetrieval, HasTheErrorOfEveryCell) {
+  store::StudyRecord study = retrieval_study();
+  auto& cells = study.frames[0].variable("planted_weight").cells;
+  for (std::size_t k = 0; k < cells.size(); ++k) cells[k].standard_error = double(k);
+  const HeatmapFigure figure = figure_of_retrieval(study);
+  EXPECT_EQ(figure.panels[0].error, (Values{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(figure.panels[1].error, (Values{6, 7, 8, 9, 10, 11}));
 }
 
 // Theory has 10³⁰ only.

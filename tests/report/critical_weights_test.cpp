@@ -8,6 +8,7 @@
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/report/study_frames.hpp"
 #include "report/svg_text.hpp"
+#include "report/theory_flags.hpp"
 
 namespace dewpoint::report {
 namespace {
@@ -115,6 +116,11 @@ TEST(FigureOfCriticalWeights, HasTheMeanOfEveryRankOnTheLimit) {
   EXPECT_EQ(all[2].y, (Values{4, 5, 6}));
 }
 
+TEST(FigureOfCriticalWeights, SaysWhatIsTheory) {
+  const store::StudyRecord study = study_of({measured_frame(), limit_frame()});
+  EXPECT_EQ(test::theory_flags(figure_of_critical_weights(study)), "mmt mmt mmt mmt");
+}
+
 void expect_refused(const std::vector<Frame>& frames) {
   const store::StudyRecord study = study_of(frames);
   EXPECT_EQ(test::code_of([&] { static_cast<void>(figure_of_critical_weights(study)); }),
@@ -165,6 +171,10 @@ TEST(FigureOfConvergence, HasTheDistanceAndItsLocalPower) {
   EXPECT_EQ(figure.panels[1].y.scale, AxisScale::linear);
   for (const auto& panel : figure.panels) EXPECT_EQ(panel.x.scale, AxisScale::logarithmic);
   EXPECT_EQ(figure.caption, "theta = 1\u00a0· seed 17\u00a0· Dewpoint 0.1.0");
+}
+
+TEST(FigureOfConvergence, IsTheoryThroughout) {
+  EXPECT_EQ(test::theory_flags(figure_of_convergence(convergence_study())), "ttttt tttt");
 }
 
 // Each d is a law, then its points.

@@ -4,6 +4,7 @@
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/report/study_frames.hpp"
+#include "report/theory_flags.hpp"
 
 namespace dewpoint::report {
 namespace {
@@ -74,6 +75,10 @@ TEST(FigureOfDepth, DashesTheTheoryOfTheSameGammaInTheSameColour) {
   EXPECT_EQ(all[4].x, (std::vector{0.0, 2.0}));
   EXPECT_EQ(all[4].y, (std::vector{2.0, 3.0}));
   EXPECT_EQ(all[5].label, "theory");
+}
+
+TEST(FigureOfDepth, SaysWhatIsTheory) {
+  EXPECT_EQ(test::theory_flags(figure_of_depth(small_study())), "mmmmtt mmmm mmmm");
 }
 
 TEST(FigureOfDepth, NeedsNoTheory) {

@@ -4,6 +4,7 @@
 
 #include "dewpoint/core/error.hpp"
 #include "report/svg_text.hpp"
+#include "report/theory_flags.hpp"
 
 namespace dewpoint::report {
 namespace {
@@ -106,6 +107,10 @@ TEST(FigureOfDewPoints, NamesTheCurvesOnceForAll) {
   EXPECT_EQ(entry.label, "predicted growth");
   EXPECT_EQ(entry.style, SeriesStyle::solid);
   EXPECT_TRUE(entry.x.empty());
+}
+
+TEST(FigureOfDewPoints, SaysWhatIsTheory) {
+  EXPECT_EQ(test::theory_flags(figure_of_dew_points(small_study())), "tmtmt tmtm");
 }
 
 void expect_refused(const std::vector<Frame>& frames) {

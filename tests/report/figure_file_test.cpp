@@ -31,7 +31,9 @@ Figure heat_map() {
                            {0.5, 1.5},
                            {0.25, 0.5, 0.75, kNaN},
                            {{"theory", CurveStyle::dashed, {1, 2}, {0.5, 1.5}}},
-                           {false, true, false, false}});
+                           {false, true, false, false},
+                           "",
+                           {0.125, kNaN, kNaN, 0.5}});
   return figure;
 }
 
@@ -123,12 +125,18 @@ TEST(WriteFigure, LeavesAllOldFilesWhenOneCannotBeWritten) {
 // What was not measured there is no point: the second cell borrows.
 TEST(PointsCsv, HoldsMeasuredCellsAndCurves) {
   EXPECT_EQ(points_csv(heat_map()),
-            "panel,curve,x,y,value\n"
-            "\"n = 64, \"\"simplex\"\"\",,1,0.5,0.25\n"
-            "\"n = 64, \"\"simplex\"\"\",,2,0.5,0.75\n"
-            "\"n = 64, \"\"simplex\"\"\",,2,1.5,\n"
-            "\"n = 64, \"\"simplex\"\"\",theory,1,0.5,\n"
-            "\"n = 64, \"\"simplex\"\"\",theory,2,1.5,\n");
+            "panel,curve,x,y,value,standard_error\n"
+            "\"n = 64, \"\"simplex\"\"\",,1,0.5,0.25,0.125\n"
+            "\"n = 64, \"\"simplex\"\"\",,2,0.5,0.75,\n"
+            "\"n = 64, \"\"simplex\"\"\",,2,1.5,,0.5\n"
+            "\"n = 64, \"\"simplex\"\"\",theory,1,0.5,,\n"
+            "\"n = 64, \"\"simplex\"\"\",theory,2,1.5,,\n");
+}
+
+TEST(PointsCsv, LeavesErrorsEmptyWhereAMapHasNone) {
+  HeatmapFigure map;
+  map.panels = {{"", {1}, {2}, {0.5}, {}}};
+  EXPECT_EQ(points_csv(map), "panel,curve,x,y,value,standard_error\n,,1,2,0.5,\n");
 }
 
 TEST(PointsCsv, HoldsPointsWithTheirErrors) {

@@ -5,6 +5,7 @@
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/report/study_frames.hpp"
 #include "report/svg_text.hpp"
+#include "report/theory_flags.hpp"
 
 namespace dewpoint::report {
 namespace {
@@ -87,6 +88,11 @@ TEST(FigureOfOutputFluctuations, DrawsTheCloudAsDotsWithTheLawAroundIt) {
   }
 }
 
+TEST(FigureOfOutputFluctuations, SaysWhatIsTheory) {
+  EXPECT_EQ(test::theory_flags(figure_of_output_fluctuations(study_of(output_frames()))),
+            "mt mt mmmmmmt");
+}
+
 // The ellipse of 0.5 is the first of its frame, that of 0.01 is missing.
 TEST(FigureOfOutputFluctuations, FindsTheEllipseByItsTemperature) {
   std::vector<Frame> frames = output_frames();
@@ -139,6 +145,10 @@ TEST(FigureOfValueFluctuations, HasACloudForEveryInverseTemperature) {
   EXPECT_EQ(all[0].x, (Values{6, 7, 8}));
   EXPECT_EQ(all[1].y, (Values{106, 107, 108}));
   EXPECT_EQ(figure.caption, "d = 3\u00a0· n = 1e5\u00a0· seed 17\u00a0· Dewpoint 0.1.0");
+}
+
+TEST(FigureOfValueFluctuations, SaysWhatIsTheory) {
+  EXPECT_EQ(test::theory_flags(figure_of_value_fluctuations(study_of(value_frames()))), "mt mt mt");
 }
 
 void expect_refused(LineFigure (*figure)(const store::StudyRecord&),

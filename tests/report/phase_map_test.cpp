@@ -51,6 +51,15 @@ TEST(HeatmapOfPhaseMap, HasAPanelForEveryLengthAndDimension) {
   EXPECT_EQ(figure.z_high, 1.0);
 }
 
+TEST(HeatmapOfPhaseMap, HasTheErrorOfEveryCell) {
+  store::StudyRecord study = small_study();
+  auto& cells = study.frames[0].variable("contraction").cells;
+  for (std::size_t k = 0; k < cells.size(); ++k) cells[k].standard_error = double(k);
+  const HeatmapFigure figure = heatmap_of_phase_map(study);
+  EXPECT_EQ(figure.panels[0].error, (std::vector<double>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(figure.panels[1].error, (std::vector<double>{6, 7, 8, 9, 10, 11}));
+}
+
 TEST(HeatmapOfPhaseMap, MatchesCriticalLinesByValue) {
   const HeatmapFigure figure = heatmap_of_phase_map(small_study());
   EXPECT_TRUE(figure.panels[0].curves.empty());

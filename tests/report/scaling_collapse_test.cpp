@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "dewpoint/core/error.hpp"
+#include "report/theory_flags.hpp"
 
 namespace dewpoint::report {
 namespace {
@@ -69,6 +70,10 @@ TEST(FigureOfScalingCollapse, DrawsMeasuredPointsInTheColourOfTheirLength) {
   EXPECT_NE(all[4].colour, all[1].colour);
   EXPECT_EQ(all[5].label, "measured");
   EXPECT_TRUE(all[5].x.empty());
+}
+
+TEST(FigureOfScalingCollapse, SaysWhatIsTheory) {
+  EXPECT_EQ(test::theory_flags(figure_of_scaling_collapse(small_study())), "tttmmm tttmmm");
 }
 
 TEST(FigureOfScalingCollapse, NeedsNoMeasurements) {

@@ -8,6 +8,7 @@
 #include "dewpoint/core/error.hpp"
 #include "report/svg_text.hpp"
 #include "report/synthetic_study.hpp"
+#include "report/theory_flags.hpp"
 
 namespace dewpoint::report {
 namespace {
@@ -16,6 +17,7 @@ using test::code_of;
 using test::synthetic_contraction;
 using test::synthetic_study;
 using test::SyntheticAxes;
+using test::theory_flags;
 
 FigureRequest curve_at(const std::string& rho) {
   FigureRequest request;
@@ -65,6 +67,23 @@ TEST(CurveOfStudy, MarksTheTransitionWhereItIsOne) {
   for (const LinePanel& panel : curve_of_study(synthetic_study(), request).panels) {
     EXPECT_TRUE(panel.markers.empty());
   }
+}
+
+// Points and theory of two n, then the name of theory in the legend.
+TEST(CurveOfStudy, SaysWhatIsTheory) {
+  EXPECT_EQ(theory_flags(curve_of_study(synthetic_study(), curve_at("0"))), "mtmtt");
+}
+
+// The lower bar of the smallest value has no logarithm.
+TEST(CurveOfStudy, ShowsPointsWhoseBarsLeaveALogarithmicAxis) {
+  FigureRequest request = curve_at("0,0.4");
+  request.log_y = true;
+  store::StudyRecord study = synthetic_study();
+  auto& cells = study.frames[0].variable("contraction").cells;
+  cells[0] = {1e-9, 1.0, 8};  // simplex, n = 64, ρ = 0, γ = 0.5
+  const LineFigure figure = curve_of_study(study, request);
+  ASSERT_TRUE(figure.panels[0].y.range.has_value());
+  EXPECT_LT(figure.panels[0].y.range->low, 1e-9);
 }
 
 TEST(CurveOfStudy, HasPanelsForWhatIsLeftAndOneRangeForAll) {
@@ -162,6 +181,12 @@ TEST(ScalingOfStudy, KeepsTheNamesOfLinesWithoutFits) {
             Code::bad_value);
 }
 
+TEST(ScalingOfStudy, TakesNoFitForTheory) {
+  const LineFigure figure = scaling_of_study(synthetic_study(), scaling_request(),
+                                             {{"", "γ = 1", 1.0, 0.02, 0.0, 1.5, {64, 256}}});
+  EXPECT_EQ(theory_flags(figure), "mmm");
+}
+
 // The synthetic contraction is a function of (γ (1 − ρ) − 1) log n: it collapses exactly.
 TEST(CollapseOfStudy, PutsTheCurvesOfAllSizesOntoOne) {
   FigureRequest request = curve_at("0");
@@ -177,6 +202,7 @@ TEST(CollapseOfStudy, PutsTheCurvesOfAllSizesOntoOne) {
       EXPECT_NEAR(line.y[k], 1 / (1 + std::exp(-line.x[k])), 1e-14);
     }
   }
+  EXPECT_EQ(theory_flags(figure), "mtmtt mm");
   EXPECT_EQ(figure.panels[1].x.label, "(γ − 1) · (ln n)^1");
   EXPECT_EQ(figure.panels[1].y.label, "contraction λ");
   EXPECT_EQ(figure.caption.find("collapse at γ = 1.000 ± 0.010, exponent 1.000 ± 0.020 of log n, "

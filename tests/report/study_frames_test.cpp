@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "dewpoint/core/error.hpp"
@@ -40,6 +41,17 @@ TEST(RowOf, IsTheVariableAtAFixedOuterPosition) {
   EXPECT_EQ(row.mean, (std::vector{3.0, 4.0, 5.0}));
   EXPECT_EQ(row.error, (std::vector{0.3, 0.4, 0.5}));
   EXPECT_EQ(row_of(small_frame(), "limit", "gamma").mean, (std::vector{5.0, 6.0, 7.0}));
+}
+
+TEST(KnownErrors, AreEmptyWhereNoneIsKnown) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<Estimate> some{{1, 0.5, 4}, {2, nan, 1}};
+  const std::vector<Estimate> none{{1, nan, 1}, {2, nan, 1}};
+  const std::vector<double> errors = known_errors(some);
+  ASSERT_EQ(errors.size(), 2U);
+  EXPECT_EQ(errors[0], 0.5);
+  EXPECT_TRUE(std::isnan(errors[1]));
+  EXPECT_TRUE(known_errors(none).empty());
 }
 
 TEST(RowOf, NamesWhatIsNotOfItsForm) {

@@ -114,6 +114,8 @@ TEST(HeatmapOfStudy, FillsTheHolesOfARefinementAndSaysWhichTheyAre) {
   EXPECT_TRUE(std::isnan(panel.z[2]));
   EXPECT_TRUE(panel.borrowed.at(1));
   EXPECT_FALSE(panel.borrowed.at(2));
+  EXPECT_EQ(panel.error.at(0), 0.01);
+  EXPECT_TRUE(std::isnan(panel.error.at(1)));  // a borrowed value has no error of its own
   request.unfinished = true;
   const HeatmapPanel waiting = heatmap_of_study(study, request).panels[0];
   EXPECT_TRUE(std::isnan(waiting.z[1]));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "dewpoint/core/error.hpp"
+#include "report/theory_flags.hpp"
 
 namespace dewpoint::report {
 namespace {
@@ -73,6 +74,10 @@ TEST(FigureOfThreePhases, DrawsMeasuredPointsInTheColourOfTheirCurve) {
   EXPECT_EQ(figure.panels[0].series.size(), 3U);
   EXPECT_EQ(figure.panels[0].series[0].style, SeriesStyle::points);
   EXPECT_NE(find_series(figure.panels[2], "measured"), nullptr);
+}
+
+TEST(FigureOfThreePhases, SaysWhatIsTheory) {
+  EXPECT_EQ(test::theory_flags(figure_of_three_phases(small_study())), "mmm tttmmm tttm");
 }
 
 TEST(FigureOfThreePhases, MarksTheThresholds) {

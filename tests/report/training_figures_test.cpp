@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <set>
+#include <variant>
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/report/training_run.hpp"
 #include "report/svg_text.hpp"
 #include "report/synthetic_run.hpp"
+#include "report/theory_flags.hpp"
 #include "report/without_gnuplot.hpp"
 
 namespace dewpoint::report {
@@ -32,6 +35,13 @@ const Series* find_series(const LinePanel& panel, const std::string& label) {
   return nullptr;
 }
 
+void draw_titled(const TrainingFigure& figure, const store::StudyRecord& study,
+                 const std::string& title, const std::filesystem::path& stem) {
+  Figure drawn = figure.figure_of(study);
+  set_title(drawn, title);
+  std::visit([&](const auto& any) { draw(any, stem); }, drawn);
+}
+
 std::vector<std::string> titles_of(const LineFigure& figure) {
   std::vector<std::string> titles;
   for (const LinePanel& panel : figure.panels) titles.push_back(panel.title);
@@ -47,6 +57,16 @@ Frame& frame_of(store::StudyRecord& study, const std::string& name) {
 
 void remove_frame(store::StudyRecord& study, const std::string& name) {
   std::erase_if(study.frames, [&](const Frame& frame) { return frame.name() == name; });
+}
+
+TEST(TrainingFigures, HoldNoTheory) {
+  const store::StudyRecord study = synthetic_run();
+  for (const TrainingFigure& figure : training_figures()) {
+    const Figure drawn = figure.figure_of(study);
+    const auto* lines = std::get_if<LineFigure>(&drawn);
+    if (lines == nullptr) continue;
+    EXPECT_EQ(test::theory_flags(*lines).find('t'), std::string::npos) << figure.name;
+  }
 }
 
 // Property (1) of token_colour.
@@ -315,7 +335,7 @@ TEST(TrainingFigures, AreAllDrawnUnderTheirTitles) {
   const store::StudyRecord study = synthetic_run();
   std::set<std::string> names;
   for (const TrainingFigure& figure : training_figures()) {
-    figure.draw(study, "Under this title", folder / figure.name);
+    draw_titled(figure, study, "Under this title", folder / figure.name);
     const std::string svg = test::read_bytes(folder / (figure.name + ".svg"));
     EXPECT_EQ(count(svg, "<text>Under this title</text>"), 1U) << figure.name;
     names.insert(figure.name);
@@ -331,7 +351,7 @@ TEST(TrainingFigures, DrawARunOfOneRecord) {
   study.frames = {test::synthetic_trajectory(2, {0}), test::synthetic_condensation({0}),
                   synthetic_stages(kNotSeen, kNotSeen, kNotSeen)};
   for (const TrainingFigure& figure : training_figures()) {
-    figure.draw(study, figure.title, folder / figure.name);
+    draw_titled(figure, study, figure.title, folder / figure.name);
   }
   EXPECT_EQ(folder.names().size(), 2 * training_figures().size());
 }

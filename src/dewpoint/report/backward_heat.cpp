@@ -6,8 +6,8 @@
 namespace dewpoint::report {
 namespace {
 
-Series line(const Row& row, const char* label, SeriesStyle style, Colour colour) {
-  return {label, style, colour, row.x, row.mean, {}};
+Series law(const Row& row, const char* label, SeriesStyle style, Colour colour) {
+  return as_theory({label, style, colour, row.x, row.mean, {}});
 }
 
 LinePanel drift_panel(const store::StudyRecord& study) {
@@ -18,10 +18,10 @@ LinePanel drift_panel(const store::StudyRecord& study) {
                   {},
                   {}};
   panel.series = {
-      line(row_of(theory, "population", "beta"), "n = ∞", SeriesStyle::solid, kind_colour(0)),
-      line(row_of(theory, "first", "beta"), "backward heat, (1/β) ∇ log f", SeriesStyle::dashed,
-           kind_colour(1)),
-      line(row_of(theory, "second", "beta"), "to order 1/β²", SeriesStyle::dotted, kind_colour(1))};
+      law(row_of(theory, "population", "beta"), "n = ∞", SeriesStyle::solid, kind_colour(0)),
+      law(row_of(theory, "first", "beta"), "backward heat, (1/β) ∇ log f", SeriesStyle::dashed,
+          kind_colour(1)),
+      law(row_of(theory, "second", "beta"), "to order 1/β²", SeriesStyle::dotted, kind_colour(1))};
   const Row measured = row_of(study.frame("heat_drift"), "across", "beta");
   panel.series.push_back(
       {"measured", SeriesStyle::points, kind_colour(2), measured.x, measured.mean, measured.error});
@@ -36,8 +36,8 @@ LinePanel noise_panel(const store::StudyRecord& study) {
                   {"noise² / signal²", AxisScale::logarithmic, std::nullopt},
                   {},
                   {}};
-  panel.series = {line(row_of(study.frame("heat_noise_theory"), "law", "relative_beta"),
-                       "(β/β_heat)^((d+1)/2)", SeriesStyle::dashed, kind_colour(0))};
+  panel.series = {law(row_of(study.frame("heat_noise_theory"), "law", "relative_beta"),
+                      "(β/β_heat)^((d+1)/2)", SeriesStyle::dashed, kind_colour(0))};
   const auto& lengths = increasing(measured, "n");
   for (std::size_t k = 0; k < lengths.size(); ++k) {
     const Row place = row_of(measured, "relative_beta", "n", k, "beta");
@@ -56,12 +56,12 @@ LinePanel growth_panel(const store::StudyRecord& study) {
                   {"factor", AxisScale::linear, Range{0.95, 2.6}},
                   {},
                   {}};
-  panel.series = {line(row_of(theory, "regularised", "rate"), "1 + x e^(−x/2)", SeriesStyle::solid,
-                       kind_colour(0)),
-                  line(row_of(theory, "heat", "rate"), "e^x, backward heat", SeriesStyle::dashed,
-                       kind_colour(1)),
-                  line(row_of(theory, "deconvolution", "rate"), "e^(x/2), does not hold",
-                       SeriesStyle::dotted, kind_colour(2))};
+  panel.series = {law(row_of(theory, "regularised", "rate"), "1 + x e^(−x/2)", SeriesStyle::solid,
+                      kind_colour(0)),
+                  law(row_of(theory, "heat", "rate"), "e^x, backward heat", SeriesStyle::dashed,
+                      kind_colour(1)),
+                  law(row_of(theory, "deconvolution", "rate"), "e^(x/2), does not hold",
+                      SeriesStyle::dotted, kind_colour(2))};
   const auto& dimensions = increasing(measured, "d");
   const std::size_t places =
       increasing(measured, "degree").size() * increasing(measured, "beta").size();

@@ -61,7 +61,7 @@ class Condensation {
   void add_curves(LinePanel& panel, const Plot& plot) const {
     for (const double n : increasing(theory_, "n")) {
       add(panel, plot, {theory_, theory_}, n,
-          {label_of(n), SeriesStyle::solid, colour_of(n), {}, {}, {}});
+          as_theory({label_of(n), SeriesStyle::solid, colour_of(n), {}, {}, {}}));
     }
   }
 
@@ -78,7 +78,7 @@ class Condensation {
   void add_limit(LinePanel& panel, const Plot& plot, SeriesStyle style,
                  const std::string& label) const {
     add(panel, plot, {theory_, theory_}, increasing(theory_, "n").back(),
-        {label, style, kind_colour(0), {}, {}, {}});
+        as_theory({label, style, kind_colour(0), {}, {}, {}}));
   }
 
   [[nodiscard]] std::string caption(const store::StudyRecord& study,
@@ -133,10 +133,10 @@ Axis linear(const std::string& label, std::optional<Range> range = std::nullopt)
   return {label, AxisScale::linear, range};
 }
 
-// A stored curve in black, without what is above `highest`.
+// A stored law in black, without what is above `highest`.
 Series curve(const Row& row, SeriesStyle style, const std::string& label,
              double highest = kInfinity) {
-  Series series{label, style, kind_colour(0), {}, {}, {}};
+  Series series = as_theory({label, style, kind_colour(0), {}, {}, {}});
   for (std::size_t i = 0; i < row.x.size(); ++i) {
     if (row.mean[i] > highest) continue;
     series.x.push_back(row.x[i]);
@@ -209,7 +209,8 @@ LineFigure figure_of_weight_collapse(const store::StudyRecord& study) {
                   {},
                   {}};
   frames.add_curves(below, {"largest_weight", load_of, over_law, "largest_weight_law"});
-  below.series.push_back({"", SeriesStyle::dashed, kind_colour(0), {0.0, 1.0}, {1.0, 1.0}, {}});
+  below.series.push_back(
+      as_theory({"", SeriesStyle::dashed, kind_colour(0), {0.0, 1.0}, {1.0, 1.0}, {}}));
   frames.add_points(below, {"largest_weight", load_of, over_law, "largest_weight_law"});
   return {"", {above, below}, 2, frames.caption(study, "largest_weight")};
 }
@@ -258,10 +259,12 @@ HeatmapFigure figure_of_retrieval(const store::StudyRecord& study) {
   figure.x_label = kLoad;
   figure.y_label = "signal s = m/(σ √(2 log N))";
   figure.z_label = "mean weight of the planted key";
+  const std::size_t cells = loads.size() * signals.size();
   for (std::size_t k = 0; k < lengths.size(); ++k) {
-    figure.panels.push_back({"N = " + length_text(lengths[k]), loads, signals,
-                             block_of_means(weight, k, loads.size() * signals.size()),
-                             retrieval_curves(theory, lengths[k])});
+    HeatmapPanel panel{"N = " + length_text(lengths[k]), loads, signals,
+                       block_of_means(weight, k, cells), retrieval_curves(theory, lengths[k])};
+    panel.error = known_errors(std::span(weight.cells).subspan(k * cells, cells));
+    figure.panels.push_back(std::move(panel));
   }
   figure.caption = caption_of(study, kShown, &weight);
   return figure;

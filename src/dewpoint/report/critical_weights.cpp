@@ -60,7 +60,7 @@ LinePanel quantile_panel(const Frame& measured, const Frame& limit, std::size_t 
   add_lengths(panel, measured, finite, d, x);
   const double high = largest_of(panel.series);
   panel.series.push_back(
-      {"same law", SeriesStyle::dashed, kind_colour(0), {0.0, high}, {0.0, high}, {}});
+      as_theory({"same law", SeriesStyle::dashed, kind_colour(0), {0.0, high}, {0.0, high}, {}}));
   return panel;
 }
 
@@ -73,12 +73,12 @@ LinePanel rank_panel(const Frame& measured, const Frame& limit, std::size_t d) {
                   {}};
   add_lengths(panel, measured, variable_over(measured, "weight", {"d", "n", "rank"}), d, ranks);
   panel.series.push_back(
-      {"limit law",
-       SeriesStyle::solid,
-       kind_colour(0),
-       ranks,
-       block_of_means(variable_over(limit, "weight", {"d", "rank"}), d, ranks.size()),
-       {}});
+      as_theory({"limit law",
+                 SeriesStyle::solid,
+                 kind_colour(0),
+                 ranks,
+                 block_of_means(variable_over(limit, "weight", {"d", "rank"}), d, ranks.size()),
+                 {}}));
   return panel;
 }
 
@@ -95,7 +95,7 @@ Row known(const Row& row) {
 
 // d log distance/d log n, half-way between neighbours.
 Series local_power(const Row& row, const std::string& label, Colour colour) {
-  Series series{label, SeriesStyle::points, colour, {}, {}, {}};
+  Series series = as_theory({label, SeriesStyle::points, colour, {}, {}, {}});
   for (std::size_t i = 1; i < row.x.size(); ++i) {
     series.x.push_back(std::sqrt(row.x[i - 1] * row.x[i]));
     series.y.push_back(std::log(row.mean[i] / row.mean[i - 1]) / std::log(row.x[i] / row.x[i - 1]));
@@ -125,6 +125,7 @@ LineFigure figure_of_critical_weights(const store::StudyRecord& study) {
   return figure;
 }
 
+// Nothing here is measured: the distances are exact at finite n.
 LineFigure figure_of_convergence(const store::StudyRecord& study) {
   const Frame& frame = study.frame("convergence");
   const auto& dimensions = increasing(frame, "d");
@@ -139,18 +140,18 @@ LineFigure figure_of_convergence(const store::StudyRecord& study) {
     const Row law = known(row_of(frame, "law", "d", k, "n"));
     const Colour colour = kind_colour(k + 1);
     const std::string label = dimension_label(dimensions[k]);
-    distance.series.push_back({"", SeriesStyle::dashed, colour, law.x, law.mean, {}});
-    distance.series.push_back({label, SeriesStyle::points, colour, row.x, row.mean, {}});
-    slope.series.push_back({"",
-                            SeriesStyle::dashed,
-                            colour,
-                            {lengths.front(), lengths.back()},
-                            {powers[k], powers[k]},
-                            {}});
+    distance.series.push_back(as_theory({"", SeriesStyle::dashed, colour, law.x, law.mean, {}}));
+    distance.series.push_back(as_theory({label, SeriesStyle::points, colour, row.x, row.mean, {}}));
+    slope.series.push_back(as_theory({"",
+                                      SeriesStyle::dashed,
+                                      colour,
+                                      {lengths.front(), lengths.back()},
+                                      {powers[k], powers[k]},
+                                      {}}));
     slope.series.push_back(local_power(row, label, colour));
   }
   distance.series.push_back(
-      {"n^(−min(1, 2/(d − 1)))", SeriesStyle::dashed, kind_colour(0), {}, {}, {}});
+      as_theory({"n^(−min(1, 2/(d − 1)))", SeriesStyle::dashed, kind_colour(0), {}, {}, {}}));
   return {"", {distance, slope}, 2, caption_of(study, {"d", "n"}, nullptr)};
 }
 

@@ -52,14 +52,10 @@ void add_theory(LinePanel& panel, const Frames& frames, const Variable& variable
     const auto degree = index_of(frames.gammas, gammas[k]);
     if (!degree) continue;
     const Row row = row_at(*frames.theory, variable, k);
-    panel.series.push_back({"",
-                            SeriesStyle::dashed,
-                            degree_colour(*degree, frames.gammas.size()),
-                            row.x,
-                            row.mean,
-                            {}});
+    const Colour colour = degree_colour(*degree, frames.gammas.size());
+    panel.series.push_back(as_theory({"", SeriesStyle::dashed, colour, row.x, row.mean, {}}));
   }
-  panel.series.push_back({"theory", SeriesStyle::dashed, kind_colour(0), {}, {}, {}});
+  panel.series.push_back(as_theory({"theory", SeriesStyle::dashed, kind_colour(0), {}, {}, {}}));
 }
 
 // The legend shows a colour once, whichever style it has in a panel.

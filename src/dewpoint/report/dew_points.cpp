@@ -34,7 +34,7 @@ void add_law(LinePanel& panel, const store::StudyRecord& study, const std::strin
   Row points = row_of(study.frame("dew " + name), measured, "n");
   if (measured == std::string_view(kSlope)) points = without_ends(points);
   const Row curve = row_of(study.frame("growth " + name), predicted, "n");
-  panel.series.push_back({"", SeriesStyle::solid, colour, curve.x, curve.mean, {}});
+  panel.series.push_back(as_theory({"", SeriesStyle::solid, colour, curve.x, curve.mean, {}}));
   panel.series.push_back({name, SeriesStyle::points, colour, points.x, points.mean, points.error});
 }
 
@@ -50,7 +50,8 @@ LineFigure figure_of_dew_points(const store::StudyRecord& study) {
     add_law(scale, study, names[k], kind_colour(k + 1), "beta_dew_median", "beta");
     add_law(slope, study, names[k], kind_colour(k + 1), kSlope, "slope");
   }
-  scale.series.push_back({"predicted growth", SeriesStyle::solid, kind_colour(0), {}, {}, {}});
+  scale.series.push_back(
+      as_theory({"predicted growth", SeriesStyle::solid, kind_colour(0), {}, {}, {}}));
   const Variable& measured =
       variable_over(study.frame("dew " + names.front()), "beta_dew_median", {"n"});
   return {"", {scale, slope}, 2, caption_of(study, {"n"}, &measured)};

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <initializer_list>
+#include <limits>
 
 #include "dewpoint/core/csv_field.hpp"
 #include "dewpoint/report/sheet.hpp"
@@ -14,25 +16,31 @@ namespace fs = std::filesystem;
 
 std::string csv_number(double value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
 
-void add_row(std::string& csv, const std::string& panel, const std::string& name, double x,
-             double y, double last) {
-  csv += fmt::format("{},{},{},{},{}\n", csv_field(panel), csv_field(name), csv_number(x),
-                     csv_number(y), csv_number(last));
+void add_row(std::string& csv, const std::string& panel, const std::string& name,
+             std::initializer_list<double> numbers) {
+  csv += csv_field(panel) + "," + csv_field(name);
+  for (const double number : numbers) csv += "," + csv_number(number);
+  csv += "\n";
 }
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
+double error_at(const std::vector<double>& errors, std::size_t k) {
+  return errors.empty() ? kNothing : errors[k];
+}
+
 std::string csv_of(const HeatmapFigure& figure) {
-  std::string csv = "panel,curve,x,y,value\n";
+  std::string csv = "panel,curve,x,y,value,standard_error\n";
   for (const HeatmapPanel& panel : figure.panels) {
     for (std::size_t k = 0; k < panel.z.size(); ++k) {
       if (!panel.borrowed.empty() && panel.borrowed[k]) continue;
-      add_row(csv, panel.title, "", panel.x[k / panel.y.size()], panel.y[k % panel.y.size()],
-              panel.z[k]);
+      add_row(csv, panel.title, "",
+              {panel.x[k / panel.y.size()], panel.y[k % panel.y.size()], panel.z[k],
+               error_at(panel.error, k)});
     }
     for (const Curve& curve : panel.curves) {
       for (std::size_t k = 0; k < curve.x.size(); ++k) {
-        add_row(csv, panel.title, curve.label, curve.x[k], curve.y[k], kNothing);
+        add_row(csv, panel.title, curve.label, {curve.x[k], curve.y[k], kNothing, kNothing});
       }
     }
   }
@@ -44,8 +52,8 @@ std::string csv_of(const LineFigure& figure) {
   for (const LinePanel& panel : figure.panels) {
     for (const Series& series : panel.series) {
       for (std::size_t k = 0; k < series.x.size(); ++k) {
-        add_row(csv, panel.title, series.label, series.x[k], series.y[k],
-                series.error.empty() ? kNothing : series.error[k]);
+        add_row(csv, panel.title, series.label,
+                {series.x[k], series.y[k], error_at(series.error, k)});
       }
     }
   }

@@ -18,11 +18,11 @@ void set_title(Figure& figure, const std::string& title);
 
 /// The points of a figure as CSV (RFC 4180, UTF-8, shortest digits that give the number back):
 ///
-///     heat maps   panel, curve, x, y, value            curve is empty for cells, value for curves
+///     heat maps   panel, curve, x, y, value, standard_error
 ///     lines       panel, series, x, y, standard_error
 ///
-/// Numbers are values, not places on axes. What is not known is empty. Cells that borrow their
-/// value are left out.
+/// Cells have no curve, curves no value and no error. Numbers are values, not places on axes. What
+/// is not known is empty. Cells that borrow their value are left out.
 [[nodiscard]] std::string points_csv(const Figure& figure);
 
 /// What else is written beside x.svg.

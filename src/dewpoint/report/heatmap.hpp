@@ -58,6 +58,7 @@ struct HeatmapPanel {
   std::vector<bool> borrowed = {};  // empty, or as z: nothing was measured in this cell, which
                                     // shows the value of another
   std::string subtitle = {};        // small, between the title and the panel
+  std::vector<double> error = {};   // empty, or as z: standard errors
 };
 
 struct HeatmapFigure {

@@ -7,6 +7,7 @@
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/report/page.hpp"
+#include "dewpoint/report/panel_ranges.hpp"
 #include "dewpoint/report/sheet.hpp"
 
 namespace dewpoint::report {
@@ -19,38 +20,6 @@ constexpr double kLabelHeight = 16;  // of a rotated y label, room included
 constexpr const char* kMarkerGrey = "#8c8c8c";
 
 // ---------------------------------------------------------------------------- places on the page
-
-struct ErrorBar {
-  double low;
-  double high;
-};
-
-ErrorBar error_bar(const LinePanel& panel, const Series& series, std::size_t i) {
-  const double error = std::isfinite(series.error[i]) ? series.error[i] : 0.0;
-  return {place_on(panel.y.scale, series.y[i] - error),
-          place_on(panel.y.scale, series.y[i] + error)};
-}
-
-std::vector<double> x_places(const LinePanel& panel) {
-  std::vector<double> places;
-  for (const auto& series : panel.series) {
-    for (const double x : series.x) places.push_back(place_on(panel.x.scale, x));
-  }
-  return places;
-}
-
-std::vector<double> y_places(const LinePanel& panel) {
-  std::vector<double> places;
-  for (const auto& series : panel.series) {
-    for (std::size_t i = 0; i < series.y.size(); ++i) {
-      places.push_back(place_on(panel.y.scale, series.y[i]));
-      if (series.error.empty()) continue;
-      const ErrorBar bar = error_bar(panel, series, i);
-      places.insert(places.end(), {bar.low, bar.high});
-    }
-  }
-  return places;
-}
 
 // A panel with its place and what its axes show.
 struct PlacedPanel {
@@ -65,8 +34,7 @@ struct PlacedPanel {
 std::vector<PlacedPanel> with_axes(const LineFigure& figure) {
   std::vector<PlacedPanel> placed;
   for (const auto& panel : figure.panels) {
-    const Range x = shown_range(panel.x, x_places(panel));
-    const Range y = shown_range(panel.y, y_places(panel));
+    const auto [x, y] = shown_ranges(panel);
     placed.push_back({&panel, x, y, tics_of(panel.x.scale, x), tics_of(panel.y.scale, y)});
   }
   return placed;

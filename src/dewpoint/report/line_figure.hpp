@@ -47,7 +47,14 @@ struct Series {
   std::vector<double> x;      // as many as y
   std::vector<double> y;      // what has no place on its axis (NaN, or log of 0) interrupts a line
   std::vector<double> error;  // empty, or as many as y; 0 and NaN draw no bar
+  bool theory = false;        // predicted, not measured
 };
+
+/// The same, marked as predicted.
+[[nodiscard]] inline Series as_theory(Series series) {
+  series.theory = true;
+  return series;
+}
 
 /// A vertical line, dashed and grey, with a label above the panel.
 struct Marker {

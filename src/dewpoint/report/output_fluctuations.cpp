@@ -31,7 +31,8 @@ Series draws_look() {
 }
 
 Series law_look() {
-  return {"Gaussian law, 2 standard deviations", SeriesStyle::solid, kind_colour(2), {}, {}, {}};
+  return as_theory(
+      {"Gaussian law, 2 standard deviations", SeriesStyle::solid, kind_colour(2), {}, {}, {}});
 }
 
 // The ellipse is left out where its frame does not have this value of the parameter.
@@ -79,7 +80,7 @@ LinePanel ratio_panel(const Frame& frame) {
                   {"measured / predicted", AxisScale::linear, std::nullopt},
                   {},
                   {}};
-  Series agreement{"", SeriesStyle::dashed, kind_colour(0), {}, {}, {}};
+  Series agreement = as_theory({"", SeriesStyle::dashed, kind_colour(0), {}, {}, {}});
   for (std::size_t quantity = 0; quantity < std::size(kRatios); ++quantity) {
     for (std::size_t d = 0; d < dimensions.size(); ++d) {
       const Row keys = row_of(frame, "effective_keys", "d", d, "theta");

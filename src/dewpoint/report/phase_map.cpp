@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "dewpoint/report/study_frames.hpp"
 
 namespace dewpoint::report {
@@ -32,6 +34,7 @@ HeatmapFigure heatmap_of_phase_map(const store::StudyRecord& study, PhaseQuantit
       variable_over(frame, norm ? "jacobian_norm" : "contraction", {"n", "d", "rho", "gamma"});
   const auto& rho = increasing(frame, "rho");
   const auto& gamma = increasing(frame, "gamma");
+  const std::size_t cells = rho.size() * gamma.size();
   HeatmapFigure figure;
   figure.x_label = "token overlap ρ";
   figure.y_label = "scaling γ = β / ln n";
@@ -39,9 +42,11 @@ HeatmapFigure heatmap_of_phase_map(const store::StudyRecord& study, PhaseQuantit
   figure.caption = caption_of(study, map.dimensions, &map);
   for (const double n : increasing(frame, "n")) {
     for (const double d : increasing(frame, "d")) {
-      figure.panels.push_back({fmt::format("n = {}, d = {}", n, d), rho, gamma,
-                               block_of_means(map, figure.panels.size(), rho.size() * gamma.size()),
-                               critical_lines(study, n, d)});
+      const std::size_t block = figure.panels.size();
+      HeatmapPanel panel{fmt::format("n = {}, d = {}", n, d), rho, gamma,
+                         block_of_means(map, block, cells), critical_lines(study, n, d)};
+      panel.error = known_errors(std::span(map.cells).subspan(block * cells, cells));
+      figure.panels.push_back(std::move(panel));
     }
   }
   return figure;

@@ -28,12 +28,9 @@ void add_exact(LinePanel& panel, const Frames& frames, const std::string& variab
   for (std::size_t k = 0; k < lengths.size(); ++k) {
     const Row row = row_of(frames.exact, variable, "n", k, kScaling);
     const std::size_t degree = *index_of(frames.lengths, lengths[k]);
-    panel.series.push_back({label_of(lengths[k]),
-                            SeriesStyle::solid,
-                            degree_colour(degree, frames.lengths.size()),
-                            row.x,
-                            row.mean,
-                            {}});
+    const Colour colour = degree_colour(degree, frames.lengths.size());
+    panel.series.push_back(
+        as_theory({label_of(lengths[k]), SeriesStyle::solid, colour, row.x, row.mean, {}}));
   }
 }
 
@@ -58,7 +55,7 @@ LinePanel panel_of(const Frames& frames, const std::string& variable, const std:
   add_exact(panel, frames, variable);
   const Row limit = row_of(frames.limit, variable, kScaling);
   panel.series.push_back(
-      {"limit n → ∞", SeriesStyle::dashed, kind_colour(0), limit.x, limit.mean, {}});
+      as_theory({"limit n → ∞", SeriesStyle::dashed, kind_colour(0), limit.x, limit.mean, {}}));
   if (frames.measured != nullptr) add_measured(panel, frames, variable);
   return panel;
 }

@@ -9,6 +9,7 @@
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/report/labels.hpp"
 #include "dewpoint/report/number_text.hpp"
+#include "dewpoint/report/panel_ranges.hpp"
 #include "dewpoint/report/study_lines.hpp"
 
 namespace dewpoint::report {
@@ -39,7 +40,8 @@ Series measured_series(const Curves& curves, const StudyLine& line, std::size_t 
 
 Series theory_series(const Curves& curves, const Place& place, std::size_t index) {
   const StudyLine line = line_at(curves.slice, curves.roles, *curves.theory, place);
-  return {"", SeriesStyle::dashed, line_colour(curves.roles, index), line.x, line.mean, {}};
+  return as_theory(
+      {"", SeriesStyle::dashed, line_colour(curves.roles, index), line.x, line.mean, {}});
 }
 
 // Where the transition is expected on x, if that is one place for the whole panel.
@@ -81,15 +83,8 @@ void share_range(LineFigure& figure) {
   const Axis axis = figure.panels.front().y;
   std::vector<double> places;
   for (const LinePanel& panel : figure.panels) {
-    for (const Series& series : panel.series) {
-      for (std::size_t k = 0; k < series.y.size(); ++k) {
-        const bool has_bar = k < series.error.size() && std::isfinite(series.error[k]);
-        const double error = has_bar ? series.error[k] : 0.0;
-        for (const double y : {series.y[k] - error, series.y[k] + error}) {
-          places.push_back(place_on(axis.scale, y));
-        }
-      }
-    }
+    const std::vector<double> more = y_places(panel);
+    places.insert(places.end(), more.begin(), more.end());
   }
   Range range = shown_range(axis, places);
   if (axis.scale == AxisScale::logarithmic) {
@@ -99,7 +94,8 @@ void share_range(LineFigure& figure) {
 }
 
 void add_theory_entry(LineFigure& figure) {
-  figure.panels.front().series.push_back({"theory", SeriesStyle::dashed, 0x000000, {}, {}, {}});
+  figure.panels.front().series.push_back(
+      as_theory({"theory", SeriesStyle::dashed, 0x000000, {}, {}, {}}));
 }
 
 LineFigure figure_of(const Curves& curves, const FigureRequest& request) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -85,6 +86,14 @@ std::vector<double> all_coordinates(const std::vector<const Frame*>& frames,
 
 std::vector<double> block_of_means(const Variable& variable, std::size_t skip, std::size_t count) {
   return block_of(variable, skip, count, [](const Estimate& estimate) { return estimate.mean; });
+}
+
+std::vector<double> known_errors(std::span<const Estimate> cells) {
+  std::vector<double> errors;
+  for (const Estimate& cell : cells) errors.push_back(cell.standard_error);
+  const bool none =
+      std::all_of(errors.begin(), errors.end(), [](double error) { return std::isnan(error); });
+  return none ? std::vector<double>{} : errors;
 }
 
 Row row_of(const Frame& frame, const std::string& variable, const std::string& dimension) {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,9 @@ using Names = std::vector<std::string>;
 /// Means of the `count` cells after the first `skip` blocks of `count`.
 [[nodiscard]] std::vector<double> block_of_means(const Variable& variable, std::size_t skip,
                                                  std::size_t count);
+
+/// Standard errors of all cells, NaN where one is not known; empty where none is.
+[[nodiscard]] std::vector<double> known_errors(std::span<const Estimate> cells);
 
 /// A curve: a variable over one dimension, at a fixed place of the others.
 struct Row {

@@ -10,6 +10,7 @@
 #include "dewpoint/report/borrowed_cells.hpp"
 #include "dewpoint/report/labels.hpp"
 #include "dewpoint/report/number_text.hpp"
+#include "dewpoint/report/study_frames.hpp"
 #include "dewpoint/report/study_slice.hpp"
 
 namespace dewpoint::report {
@@ -54,20 +55,28 @@ CellState state_of(const Estimate& cell) {
   return cell.samples > 0 ? CellState::unknown : CellState::hole;
 }
 
-SparseGrid grid_of(const HeatmapFigure& figure, const StudySlice& slice, const Plane& plane,
-                   Place place) {
-  SparseGrid grid{places_on(figure.x_scale, plane.x->values()),
-                  places_on(figure.y_scale, plane.y->values()),
-                  {},
-                  {}};
+// In the order of HeatmapPanel::z.
+std::vector<Estimate> cells_at(const StudySlice& slice, const Plane& plane, Place place) {
+  std::vector<Estimate> cells;
   for (const std::size_t i : plane.x->positions) {
     place[plane.x->name()] = i;
     for (const std::size_t j : plane.y->positions) {
       place[plane.y->name()] = j;
-      const Estimate cell = slice.value(slice.observable(), place);
-      grid.z.push_back(cell.mean);
-      grid.state.push_back(state_of(cell));
+      cells.push_back(slice.value(slice.observable(), place));
     }
+  }
+  return cells;
+}
+
+SparseGrid grid_of(const HeatmapFigure& figure, const Plane& plane,
+                   const std::vector<Estimate>& cells) {
+  SparseGrid grid{places_on(figure.x_scale, plane.x->values()),
+                  places_on(figure.y_scale, plane.y->values()),
+                  {},
+                  {}};
+  for (const Estimate& cell : cells) {
+    grid.z.push_back(cell.mean);
+    grid.state.push_back(state_of(cell));
   }
   return grid;
 }
@@ -176,9 +185,11 @@ HeatmapFigure heatmap_of_study(const store::StudyRecord& study, const FigureRequ
     panel.title = slice.place_label(place, panel_axes);
     panel.x = plane.x->values();
     panel.y = plane.y->values();
-    SparseGrid cells = grid_of(figure, slice, plane, place);
-    if (!request.unfinished) panel.borrowed = borrow(cells);
-    panel.z = std::move(cells.z);
+    const std::vector<Estimate> cells = cells_at(slice, plane, place);
+    SparseGrid grid = grid_of(figure, plane, cells);
+    if (!request.unfinished) panel.borrowed = borrow(grid);
+    panel.z = std::move(grid.z);
+    panel.error = known_errors(cells);
     panel.curves = critical_curves(slice, plane, place);
     figure.panels.push_back(std::move(panel));
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/report/panel_ranges.hpp"
 #include "dewpoint/report/terminal_figure.hpp"
 
 namespace dewpoint::report {
@@ -171,23 +172,8 @@ void add_markers(TextPlot& plot, const LinePanel& panel, const Range& x, bool un
 
 // --------------------------------------------------------------------------------- the figure
 
-std::vector<double> all_places(const LinePanel& panel, bool along_x) {
-  std::vector<double> places;
-  for (const Series& series : panel.series) {
-    for (std::size_t k = 0; k < series.x.size(); ++k) {
-      const double bar = k < series.error.size() ? series.error[k] : 0.0;
-      const double error = along_x || !std::isfinite(bar) ? 0.0 : bar;
-      const double value = along_x ? series.x[k] : series.y[k];
-      const AxisScale scale = along_x ? panel.x.scale : panel.y.scale;
-      places.insert(places.end(), {place_on(scale, value - error), place_on(scale, value + error)});
-    }
-  }
-  return places;
-}
-
 TextCanvas panel_page(const LinePanel& panel, const Marks& marks, const TerminalStyle& style) {
-  const Range x = shown_range(panel.x, all_places(panel, true));
-  const Range y = shown_range(panel.y, all_places(panel, false));
+  const auto [x, y] = shown_ranges(panel);
   TextPlot plot = text_plot(panel.title, {panel.x.label, panel.x.scale, x},
                             {panel.y.label, panel.y.scale, y}, style);
   add_markers(plot, panel, x, style.unicode);

@@ -26,8 +26,13 @@ void add_masses(LinePanel& panel, const Frame& frame, double n, SeriesStyle styl
   const bool is_measured = style == SeriesStyle::points;
   for (const auto& mass : kMasses) {
     Row row = row_of(frame, mass.variable, "n", *position, "gamma");
-    panel.series.push_back({is_measured ? "" : mass.label, style, kind_colour(mass.colour), row.x,
-                            row.mean, is_measured ? row.error : std::vector<double>{}});
+    Series series{is_measured ? "" : mass.label,
+                  style,
+                  kind_colour(mass.colour),
+                  row.x,
+                  row.mean,
+                  is_measured ? row.error : std::vector<double>{}};
+    panel.series.push_back(is_measured ? series : as_theory(series));
   }
 }
 

@@ -112,18 +112,6 @@ LinePanel singular_values(const TrainingRun& run) {
   return panel;
 }
 
-template <auto make_figure>
-TrainingFigure named(const std::string& name, const std::string& title) {
-  return {name, title,
-          [](const store::StudyRecord& study, const std::string& text,
-             const std::filesystem::path& stem) {
-            auto figure = make_figure(study);
-            figure.title = text;
-            draw(figure, stem);
-          },
-          [](const store::StudyRecord& study) -> Figure { return make_figure(study); }};
-}
-
 }  // namespace
 
 LineFigure figure_of_training(const store::StudyRecord& study) {
@@ -177,13 +165,13 @@ LineFigure figure_of_embeddings(const store::StudyRecord& study) {
 
 const std::vector<TrainingFigure>& training_figures() {
   static const std::vector<TrainingFigure> all = {
-      named<figure_of_training>("training", "A training run at a glance"),
-      named<figure_of_training_losses>("training-losses", "Losses by last token"),
-      named<figure_of_weight_cosines>("training-cosines", "Cosines between units of the weights"),
-      named<figure_of_embedding_paths>("training-paths", "Paths of the embeddings"),
-      named<figure_of_attention>("training-attention", "Attention between tokens"),
-      named<figure_of_attention_maps>("training-attention-maps", "Attention maps"),
-      named<figure_of_embeddings>("training-embeddings", "Embeddings and weights")};
+      {"training", "A training run at a glance", figure_of_training},
+      {"training-losses", "Losses by last token", figure_of_training_losses},
+      {"training-cosines", "Cosines between units of the weights", figure_of_weight_cosines},
+      {"training-paths", "Paths of the embeddings", figure_of_embedding_paths},
+      {"training-attention", "Attention between tokens", figure_of_attention},
+      {"training-attention-maps", "Attention maps", figure_of_attention_maps},
+      {"training-embeddings", "Embeddings and weights", figure_of_embeddings}};
   return all;
 }
 

@@ -13,7 +13,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -57,10 +56,7 @@ inline constexpr std::size_t kMostMoments = 8;
 struct TrainingFigure {
   std::string name;   // of its files: name.svg and name.png
   std::string title;  // one line
-  std::function<void(const store::StudyRecord& study, const std::string& title,
-                     const std::filesystem::path& stem)>
-      draw;
-  std::function<Figure(const store::StudyRecord& study)> figure_of;  // for other formats
+  std::function<Figure(const store::StudyRecord& study)> figure_of;
 };
 
 /// All of them, the page at a glance first.

@@ -1,0 +1,118 @@
+// dewpoint report: studies as one interactive page.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "dewpoint/report/report_page.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "cli/report_data.hpp"
+#include "cli/study_figures.hpp"
+#include "cli/study_record.hpp"
+#include "cli/text_file.hpp"
+#include "dewpoint/core/error.hpp"
+#include "dewpoint/store/sweep_file.hpp"
+
+namespace dewpoint::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ReportOptions {
+  std::vector<std::string> studies;
+  std::string output;
+  std::string title;
+  bool json = false;
+};
+
+std::string title_of(const store::StudySummary& summary, const std::string& file) {
+  return summary.title.empty() ? std::filesystem::path(file).stem().string() : summary.title;
+}
+
+bool is_unfinished(const store::StudySummary& summary) {
+  return summary.sweep && summary.measured < summary.planned;
+}
+
+// What a reader must know before he believes the figures.
+std::string note_on(const store::StudySummary& summary, std::size_t left_out) {
+  std::string note;
+  if (is_unfinished(summary)) {
+    note =
+        fmt::format("Unfinished: {} of {} cells are measured.", summary.measured, summary.planned);
+  }
+  if (left_out > 0) {
+    note += fmt::format("{}The study has {} observables more: dewpoint figure --observable.",
+                        note.empty() ? "" : " ", left_out);
+  }
+  return note;
+}
+
+// A name that nobody has: x, x-2, x-3.
+std::string unique_name(const std::string& wanted, std::set<std::string>& taken) {
+  std::string name = wanted;
+  for (int k = 2; !taken.insert(name).second; ++k) name = fmt::format("{}-{}", wanted, k);
+  return name;
+}
+
+// Returns the title of the study.
+std::string add_study(ReportPage& page, const std::string& file, std::set<std::string>& ids) {
+  const store::StudySummary summary = store::summarise(file);
+  const store::StudyRecord study = store::read_study(file);
+  const FittingFigures fitting = fitting_figures(study, is_unfinished(summary));
+  if (fitting.figures.empty()) {
+    throw Error(Code::bad_value,
+                fmt::format("{}: holds nothing over an axis, so there is nothing to draw", file));
+  }
+  const std::string title = title_of(summary, file);
+  const std::string stem = std::filesystem::path(file).stem().string();
+  for (const FittingFigure& one : fitting.figures) {
+    const FigureText text{unique_name(stem + "-" + one.name, ids), title, one.title,
+                          note_on(summary, fitting.left_out)};
+    page.figures.push_back(figure_entry(text, one.figure, study, file));
+  }
+  return title;
+}
+
+int run_report(const ReportOptions& o, const std::string& command) {
+  require_writable(o.output);
+  ReportPage page;
+  std::set<std::string> ids;
+  std::vector<std::string> titles;
+  for (const std::string& file : o.studies) titles.push_back(add_study(page, file, ids));
+  page.title = !o.title.empty() ? o.title : titles.size() == 1 ? titles[0] : "Dewpoint report";
+  page.footer = {version_line(), {"Written", utc_now()}, {"Command", command}};
+  write_text_file(o.output, report::report_page(page_data(page)));
+  const std::string written = std::filesystem::absolute(o.output).string();
+  if (o.json) {
+    const Json out = {{"report", written}, {"studies", o.studies}, {"figures", ids}};
+    fmt::print("{}\n", out.dump());
+  } else {
+    fmt::print("{} figures of {} {}\nreport  {}\n", ids.size(), o.studies.size(),
+               o.studies.size() == 1 ? "study" : "studies", written);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_report(Program& program) {
+  CLI::App* verb = program.app.add_subcommand(
+      "report", "Studies as one interactive page, which opens anywhere and asks no network");
+  const auto o = std::make_shared<ReportOptions>();
+  verb->add_option("studies", o->studies, "Study files")->required();
+  verb->add_option("-o,--output", o->output, "Page to write: x.html")->required();
+  verb->add_option("--title", o->title, "Of the page; the study's own if there is one study");
+  verb->add_flag("--json", o->json, "One JSON object on standard output");
+  add_example(*verb, "dewpoint report phase.study -o phase.html");
+  verb->callback([&program, o] {
+    program.action = [&program, o] { return run_report(*o, program.command_line); };
+  });
+}
+
+}  // namespace dewpoint::cli
