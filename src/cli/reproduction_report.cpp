@@ -52,12 +52,9 @@ void Reproduction::add_figures(ReportPage& page, const Study& study) const {
   const FigureStudy& question = study.question;
   const bool examined = certificates_.front().rows.has_value();  // else names would lead nowhere
   for (const StudyFigure& one : question.figures) {
-    const FigureText text{one.name,
-                          question.group,
-                          one.title,
-                          one.see,
-                          one.paper,
-                          examined ? one.claims : std::vector<std::string>{}};
+    const FigureText text{one.name,  question.group,
+                          one.title, one.see,
+                          one.paper, examined ? one.claims : std::vector<std::string>{}};
     page.figures.push_back(
         figure_entry(text, one.figure_of(*study.record), *study.record, study_file(question.name)));
   }
