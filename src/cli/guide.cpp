@@ -16,7 +16,7 @@ Try
   dewpoint phase map --n 512 --d 8,64 -o map.study
       the phase diagram over correlation and temperature, as a figure and a study file
   dewpoint reproduce --quick
-      the figures of the papers, with the theory on the same axes
+      every figure and every claim of the papers, measured anew, in one page
 
 Ask
   dewpoint dew              where a law of scores, or a file of them, condenses as n grows
@@ -24,6 +24,7 @@ Ask
   dewpoint train            one attention layer learns a Markov chain: focus and dilution
   dewpoint phase depth      many layers; predict: theory at any length; verify: are the papers right?
   dewpoint run STUDY.toml   any of it over a grid, resumable, on threads or MPI ranks
+  dewpoint report STUDY..   studies as one interactive page
   dewpoint doctor           what this build and this machine have
   dewpoint VERB --help      options, and an example that works when pasted
   man dewpoint              everything, after make install

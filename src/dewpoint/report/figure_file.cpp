@@ -19,8 +19,8 @@ std::string csv_number(double value) { return std::isnan(value) ? "" : fmt::form
 void add_row(std::string& csv, const std::string& panel, const std::string& name,
              std::initializer_list<double> numbers) {
   csv += csv_field(panel) + "," + csv_field(name);
-  for (const double number : numbers) csv += "," + csv_number(number);
-  csv += "\n";
+  for (const double number : numbers) csv.append(1, ',').append(csv_number(number));
+  csv += '\n';
 }
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
