@@ -5,8 +5,8 @@ import { flushSync } from 'svelte';
 
 const kPrinterRatio = 2;
 
-// Widths of panels on paper: two side by side, or one that is shown alone.
-const kOnPaper = { usual: 310, large: 640, large_from: 420 };
+// Widths of panels on paper: three side by side, or one that is shown alone.
+const kOnPaper = { usual: 215, large: 640, large_from: 420 };
 
 class Medium {
   printing = $state(false);
