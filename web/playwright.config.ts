@@ -11,7 +11,7 @@ export default defineConfig({
   testDir: 'tests',
   outputDir: process.env['DEWPOINT_BROWSER_OUTPUT'] ?? 'test-results',
   workers: 1,
-  timeout: 60_000,
+  timeout: 240_000, // patience with a busy machine; nothing here is a measure of speed
   reporter: 'list',
   use: {
     browserName: 'chromium',
