@@ -23,8 +23,7 @@ Ask
   dewpoint condense         Gaussian scores, a planted key; query point: keys on a sphere
   dewpoint train            one attention layer learns a Markov chain: focus and dilution
   dewpoint phase depth      many layers; predict: theory at any length; verify: are the papers right?
-  dewpoint run STUDY.toml   any of it over a grid, resumable, on threads or MPI ranks
-  dewpoint report STUDY..   studies as one interactive page
+  dewpoint run STUDY.toml   any of it over a grid, resumable, on threads or MPI; report: as a page
   dewpoint doctor           what this build and this machine have
   dewpoint VERB --help      options, and an example that works when pasted
   man dewpoint              everything, after make install
