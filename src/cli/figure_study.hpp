@@ -15,10 +15,10 @@
 namespace dewpoint::cli {
 
 struct StudyFigure {
-  std::string name;                 // of its files: name.svg, name.png and name.csv
-  std::string title;                // one line
-  std::string see;                  // what to look at, for whoever sees the figure for the first time
-  std::string paper;                // what the paper says about it; empty where it says nothing
+  std::string name;   // of its files: name.svg, name.png and name.csv
+  std::string title;  // one line
+  std::string see;    // what to look at, for whoever sees the figure for the first time
+  std::string paper;  // what the paper says about it; empty where it says nothing
   std::vector<std::string> claims;  // rows of the certificate that belong to it
   std::function<report::Figure(const store::StudyRecord& study)> figure_of;
 };

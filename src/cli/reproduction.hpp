@@ -47,7 +47,7 @@ class Reproduction {
   /// What was made, for people: studies with their figures, the certificate, the page.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] nlohmann::ordered_json json() const;
-  /// "3 of 14 studies are finished and kept in /tmp/out".
+  /// "3 of 14 studies are finished and kept in FOLDER".
   [[nodiscard]] std::string kept() const;
   /// Whether everything is there and every row of the certificate holds what it must.
   [[nodiscard]] bool good() const;

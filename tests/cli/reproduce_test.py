@@ -75,7 +75,7 @@ def interrupted(folder, arguments, when):
     process = subprocess.Popen([DEWPOINT, *arguments], cwd=folder, text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     while process.poll() is None and not when():
-        time.sleep(0.05)
+        time.sleep(0.05)  # between two looks at the folder: a new file is the only sign there is
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=120)
     return process.returncode, out, err
