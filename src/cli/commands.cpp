@@ -28,6 +28,9 @@ void add_commands(Program& program) {
   add_query(program);
   add_dew(program);
   add_train(program);
+  add_heads(program);
+  add_scale(program);
+  add_checkpoint(program);
   add_predict(program);
   add_run(program);
   add_runs(program);

@@ -3,16 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <memory>
 
 #include "cli/answer.hpp"
 #include "cli/commands.hpp"
-#include "cli/console.hpp"
 #include "cli/fitted_figure.hpp"
 #include "cli/study_record.hpp"
+#include "cli/terminal_style.hpp"
 #include "dewpoint/report/figure_file.hpp"
 #include "dewpoint/report/study_figure.hpp"
 #include "dewpoint/report/terminal_figure.hpp"
@@ -32,15 +30,6 @@ struct FigureCommand {
   bool data = false;
   bool json = false;
 };
-
-report::TerminalStyle terminal_style() {
-  report::TerminalStyle style;
-  const bool terminal = isatty(STDOUT_FILENO) == 1;
-  if (terminal) style.width = terminal_size().columns;
-  style.colours = report::terminal_colours(terminal, std::getenv("NO_COLOR"),
-                                           std::getenv("COLORTERM"), std::getenv("TERM"));
-  return style;
-}
 
 report::FigureRequest request_of(const FigureCommand& o) {
   report::FigureRequest request = o.request;

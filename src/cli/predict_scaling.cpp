@@ -29,7 +29,8 @@ struct ScalingOptions {
 
 Json scaling_record(const ScalingOptions& o, const std::string& name, double n) {
   const double log_n = log_length("n", n), log_n0 = std::log(o.n0);
-  const double multiplier = scaling::multiplier(name, log_n, log_n0, o.d);
+  const double multiplier =
+      scaling::multiplier_at_log(scaling::compared_schedule(name, o.n0, o.d), log_n);
   const double beta = log_n0 / (1.0 - o.rho) * multiplier;
   require(
       beta <= kLargestInverseTemperature, "d", o.d,
@@ -64,10 +65,11 @@ std::string limiting_phase(scaling::Fate fate) {
   return fate == scaling::Fate::collapses ? "subcritical" : "supercritical";
 }
 
-Json fate_records(double dimension) {
+Json fate_records(const ScalingOptions& o) {
   Json records = Json::array();
-  for (const scaling::Multiplier& known : scaling::multipliers()) {
-    const scaling::Growth growth = scaling::growth(known.name, dimension);
+  for (const scaling::NamedSchedule& known : scaling::compared_schedules()) {
+    const scaling::Growth growth =
+        scaling::growth(scaling::compared_schedule(known.name, o.n0, o.d));
     const scaling::Fate fate = scaling::fate(growth);
     records.push_back({{"scaling", known.name},
                        {"formula", known.formula},
@@ -84,10 +86,10 @@ Answer answer(const ScalingOptions& o) {
   require(o.d >= 2.0 && o.d <= 1e9, "d", o.d, "a number in [2, 1e9]");
   const std::vector<double> lengths = parse_grid("n", o.n);
   Json records = Json::array();
-  for (const scaling::Multiplier& known : scaling::multipliers())
+  for (const scaling::NamedSchedule& known : scaling::compared_schedules())
     for (const double n : lengths) records.push_back(scaling_record(o, known.name, n));
   Json json = heading("scaling", {{"n", lengths}, {"n0", o.n0}, {"rho", o.rho}, {"d", o.d}});
-  json["scalings"] = fate_records(o.d);
+  json["scalings"] = fate_records(o);
   json["table"] = records;
   const std::vector<Column> values = {
       {"scaling", "scaling", true}, {"n", "n"},    {"multiplier", "m(n)"},

@@ -6,10 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <vector>
 
 #include "dewpoint/core/random.hpp"
+#include "dewpoint/theory/random_energy.hpp"
 #include "support/test_seed.hpp"
 
 namespace dewpoint::diagnosis {
@@ -115,6 +117,45 @@ TEST(JudgeGrowth, DeclinesWhatNoLawFits) {
   const GrowthVerdict verdict = judge_growth(data);
   EXPECT_FALSE(verdict.law.has_value());
   EXPECT_NE(verdict.reason.find("none fits"), std::string::npos);
+}
+
+/// A curve without noise whose errors are those of random hands of 256 rows.
+GrowthData exact_curve(const std::function<double(double)>& log_beta) {
+  GrowthData data{{}, {}, Matrix<double>(7, 7), 0};
+  for (std::size_t i = 0; i < 7; ++i) {
+    const double n = 256.0 * std::exp2(static_cast<double>(i));
+    data.log_n.push_back(std::log(n));
+    data.log_beta.push_back(log_beta(n));
+    data.covariance(i, i) = 0.36 / (256.0 * 16384.0 / n);
+  }
+  return data;
+}
+
+double gaussian_participation(double n) {
+  double lower = 0.0, upper = 5.0;
+  for (int halving = 0; halving < 40; ++halving) {
+    const double middle = 0.5 * (lower + upper);
+    const double mean = theory::random_energy_means(std::log(n), std::exp(middle)).participation;
+    (mean < 0.5 ? lower : upper) = middle;
+  }
+  return lower;
+}
+
+// Property (5).
+TEST(JudgeGrowth, NeedsToKnowTheWinnerToTellAGaussianFromASimplex) {
+  const GrowthData gaussian = exact_curve(gaussian_participation);
+  const GrowthData simplex = exact_curve(
+      [](double n) { return std::log(std::log(n - 1.0) + std::log(1.0 + std::sqrt(2.0))); });
+  EXPECT_FALSE(judge_growth(gaussian).law.has_value());
+  EXPECT_FALSE(judge_growth(simplex).law.has_value());
+  EXPECT_EQ(judge_growth(gaussian, GrowthPrior::tail()).law, GrowthLaw::root_logarithm);
+  EXPECT_EQ(judge_growth(simplex, GrowthPrior::fixed()).law, GrowthLaw::logarithm);
+}
+
+// A winner that is always there, but among competitors that catch up faster than log n.
+TEST(JudgeGrowth, DeclinesAFixedWinnerWhoseLawIsAnother) {
+  const GrowthData steep = exact_curve([](double n) { return 0.5 * std::log(n); });
+  EXPECT_FALSE(judge_growth(steep, GrowthPrior::fixed()).law.has_value());
 }
 
 TEST(JudgeGrowth, SaysWhyItCannotTell) {

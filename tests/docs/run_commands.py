@@ -15,6 +15,9 @@ Makefile. A comment above a block changes how it is treated:
     <!-- slow -->               run only with --slow
     <!-- not run: reason -->    listed with its reason, not run
     <!-- fails: 2 -->           every command must end with this exit status
+    <!-- data: NAME .. -->      needs models or texts that are not ours to ship: run where the folder
+                                ../shared/data beside the repository has them, and each is then at hand
+                                by its name; skipped elsewhere
     <!-- file: NAME -->         not commands, in any language: written to that file
 
 Needs Python 3.9 or newer and nothing else.
@@ -37,6 +40,8 @@ PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "src/README.md"]
 NOT_RUN_HERE = {"git", "sudo", "apt-get"}
 RUN_LANGUAGES = {"sh", "console"}
 FORGOTTEN_LANGUAGES = {"bash", "shell", "zsh", "shell-session"}  # would silently not be run
+
+DATA = Path("../shared/data")
 
 FENCE = re.compile(r"^(\s*)(`{3,}|~{3,})\s*([\w-]*)")
 COMMENT = re.compile(r"^\s*<!--\s*(.*?)\s*-->\s*$")
@@ -61,6 +66,7 @@ class Block:
     slow: bool = False
     not_run: Optional[str] = None
     expected_status: int = 0
+    data: List[str] = field(default_factory=list)  # folders below DATA
     file: Optional[str] = None  # the block is the content of this file
     content: str = ""
 
@@ -107,10 +113,12 @@ def apply_directives(block, lines, name):
             block.not_run = text[len("not run:"):].strip()
         elif re.fullmatch(r"fails: [1-9]\d*", text):
             block.expected_status = int(text.split()[1])
+        elif re.fullmatch(r"data:( [\w-]+)+", text):
+            block.data = text.split()[1:]
         else:
             raise DocumentError(
                 f"{name}:{i + 1}: found '<!-- {text} -->' above a block of commands; allowed are "
-                "slow, not run: REASON, fails: STATUS")
+                "slow, not run: REASON, fails: STATUS, data: NAME ..")
         i -= 1
 
 
@@ -198,6 +206,22 @@ def run(command, folder, environment, timeout):
         return None, output.decode("utf-8", "replace")
 
 
+def reason_to_skip(block, root, slow):
+    if block.not_run:
+        return block.not_run
+    if block.slow and not slow:
+        return "slow: run with --slow"
+    absent = [name for name in block.data if not (root / DATA / name).is_dir()]
+    return f"{', '.join(absent)} not in {DATA}" if absent else None
+
+
+def put_at_hand(block, root, folder):
+    for name in block.data:
+        link = Path(folder) / name
+        if not link.exists():
+            os.symlink((root / DATA / name).resolve(), link)
+
+
 def run_pages(root, dewpoint, slow, timeout):
     """Runs everything; returns the list of failures, each a text."""
     failures, ran, checked, skipped = [], 0, 0, []
@@ -223,9 +247,11 @@ def run_pages(root, dewpoint, slow, timeout):
                     if unknown:
                         failures.append(f"{name}:{command.line}: {command.text}\n"
                                         f"  the Makefile has no target {' '.join(unknown)}")
-                if block.not_run or (block.slow and not slow):
-                    skipped.append((name, block, block.not_run or "slow: run with --slow"))
+                reason = reason_to_skip(block, root, slow)
+                if reason:
+                    skipped.append((name, block, reason))
                     continue
+                put_at_hand(block, root, folder)
                 for command in block.commands:
                     words = words_of(command.text)
                     if words and (words[0] == "make" or words[0] in NOT_RUN_HERE):

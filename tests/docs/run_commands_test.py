@@ -18,7 +18,8 @@ class RunCommands(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
-        self.root = Path(self.folder.name)
+        self.root = Path(self.folder.name) / "project"
+        self.root.mkdir()
         program = self.root / "bin" / "dewpoint"
         program.parent.mkdir()
         program.write_text('#!/bin/sh\necho "dewpoint was asked: $*"\nexit "${1:-0}"\n')
@@ -79,6 +80,20 @@ class RunCommands(unittest.TestCase):
         result = self.check(page)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("README.md:5 (1 commands): needs a cluster", result.stdout)
+
+    def test_a_block_that_needs_data_runs_only_where_they_are(self):
+        page = "\n".join(["<!-- data: stories -->", FENCE + "sh", "cat stories/one.txt", FENCE,
+                          FENCE + "sh", "true", FENCE])
+        result = self.check(page)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("stories not in ../shared/data", result.stdout)
+        stories = self.root.parent / "shared" / "data" / "stories"
+        stories.mkdir(parents=True)
+        self.assertEqual(self.check(page).returncode, 1)  # the text is not there
+        (stories / "one.txt").write_text("once\n")
+        result = self.check(page)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("2 commands run", result.stdout)
 
     def test_an_unknown_directive_is_refused(self):
         self.assertEqual(self.commands("true", above="<!-- slwo -->").returncode, 1)

@@ -11,7 +11,9 @@
 #include <functional>
 #include <limits>
 #include <numbers>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dewpoint/core/error.hpp"
@@ -423,6 +425,32 @@ TEST(ParticipationPoint, CrossesPlateaus) {
                 kParticipationError + 60.0 * kEpsilon)
         << rows;
   }
+}
+
+// Rows of one length: the same bytes as the matrix. Rows of two lengths: property (1), evaluated
+// here with plain sums, whose roundings are below 1e-12.
+TEST(ParticipationPoint, TakesRowsOfDifferentLengths) {
+  const Stream stream = test::stream("ParticipationPoint/ragged");
+  Matrix<double> scores(6, 40);
+  stream.normals(0, {scores.data(), scores.size()});
+  std::vector<std::span<const double>> rows;
+  for (std::size_t i = 0; i < 6; ++i) rows.push_back(std::as_const(scores).row(i));
+  EXPECT_EQ(participation_point(rows), participation_point(scores.view()));
+  for (std::size_t i = 0; i < 3; ++i) rows[i] = rows[i].first(17);
+  const double beta = participation_point(rows);
+  double mean = 0.0;
+  for (const auto row : rows) {
+    double partition = 0.0, squares = 0.0;
+    for (const double score : row) {
+      partition += std::exp(beta * score);
+      squares += std::exp(2.0 * beta * score);
+    }
+    mean += squares / (partition * partition) / static_cast<double>(rows.size());
+  }
+  EXPECT_NEAR(mean, 0.5, 1e-12);
+  rows.front() = rows.front().first(2);
+  EXPECT_THROW((void)participation_point(rows), Error);
+  EXPECT_THROW((void)participation_point(std::span<const std::span<const double>>()), Error);
 }
 
 TEST(ParticipationPoint, IsInfiniteWhereTiesKeepTheRowsApart) {

@@ -1,4 +1,5 @@
-// The multipliers against printed numbers, their growth, and the fate that follows from it.
+// The schedules that papers compare against printed numbers, their growth, and the fate that
+// follows from it.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dewpoint/scaling/multiplier.hpp"
@@ -6,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
+#include <string>
 
 #include "dewpoint/core/error.hpp"
 
@@ -14,6 +15,15 @@ namespace dewpoint::scaling {
 namespace {
 
 const double kTrained = std::log(4096.0);
+
+// m by logarithms. exp and log of n_0 move it by one rounding, which schedule_error covers.
+double multiplier(const std::string& name, double log_n, double log_n0, double dimension) {
+  return multiplier_at_log(compared_schedule(name, std::exp(log_n0), dimension), log_n);
+}
+
+Growth growth(const std::string& name, double dimension) {
+  return scaling::growth(compared_schedule(name, 4096.0, dimension));
+}
 
 struct Printed {
   const char* name;
@@ -42,7 +52,7 @@ TEST(Multiplier, ReproducesThePrintedReducedScales) {
 
 // Lengths at which every formula is a number one can check by hand: n_0 = e^4, n = e^9, d = 11.
 TEST(Multiplier, GivesItsFormula) {
-  const double bound = multiplier_error(9.0, 4.0);
+  const double bound = schedule_error(9.0, 4.0);
   EXPECT_EQ(multiplier("constant", 9.0, 4.0, 11.0), 1.0);
   EXPECT_NEAR(multiplier("sqrt-log", 9.0, 4.0, 11.0), 1.5, bound * 1.5);
   EXPECT_NEAR(multiplier("qwen", 9.0, 4.0, 11.0), 2.25, bound * 2.25);
@@ -55,21 +65,22 @@ TEST(Multiplier, GivesItsFormula) {
 TEST(Multiplier, TreatsShortContextsAsItsModelDoes) {
   EXPECT_EQ(multiplier("qwen", 1.0, 4.0, 11.0), 1.0);
   EXPECT_EQ(multiplier("yarn", 1.0, 4.0, 11.0), 1.0);
-  EXPECT_EQ(multiplier("ssmax", 1.0, 4.0, 11.0), 0.25);
-  EXPECT_EQ(multiplier("sqrt-log", 1.0, 4.0, 11.0), 0.5);
-  EXPECT_NEAR(multiplier("power", 1.0, 4.0, 7.0), std::exp(-1.0), multiplier_error(1.0, 4.0));
+  EXPECT_NEAR(multiplier("ssmax", 1.0, 4.0, 11.0), 0.25, schedule_error(1.0, 4.0));
+  EXPECT_NEAR(multiplier("sqrt-log", 1.0, 4.0, 11.0), 0.5, schedule_error(1.0, 4.0));
+  EXPECT_NEAR(multiplier("power", 1.0, 4.0, 7.0), std::exp(-1.0), schedule_error(1.0, 4.0));
 }
 
 // Property (1).
 TEST(Multiplier, IsOneAtTheTrainingLength) {
-  for (const Multiplier& known : multipliers())
-    for (double log_n0 : {0.7, 8.3, 690.0})
-      EXPECT_EQ(multiplier(known.name, log_n0, log_n0, 64.0), 1.0) << known.name;
+  for (const NamedSchedule& known : compared_schedules())
+    for (double n0 : {2.0, 4096.0, 1e5, 1e299})
+      EXPECT_EQ(multiplier_at_log(compared_schedule(known.name, n0, 64.0), std::log(n0)), 1.0)
+          << known.name;
 }
 
 // Property (2).
 TEST(Multiplier, DoesNotFallWithLength) {
-  for (const Multiplier& known : multipliers()) {
+  for (const NamedSchedule& known : compared_schedules()) {
     double last = 0.0;
     for (double log_n = 0.25; log_n < 700.0; log_n *= 1.5) {
       const double value = multiplier(known.name, log_n, kTrained, 64.0);
@@ -88,8 +99,22 @@ TEST(Multiplier, GrowsWithItsExponents) {
     return std::log(multiplier(name, log_n, kTrained, 4097.0)) - exponents.length * log_n -
            exponents.logarithm * std::log(log_n);
   };
-  for (const Multiplier& known : multipliers())
+  for (const NamedSchedule& known : compared_schedules())
     EXPECT_NEAR(remainder(known.name, 4e5), remainder(known.name, 2e5), 1e-5) << known.name;
+}
+
+// The same for the other kinds, n_0 = 8192: an affine logarithm's 1 + 0.1 (L − 9.01) is 0.1 L with
+// 1/L of itself left, a linear one's 0.43 L + 1 with 2.4/L: below 2.4/2e5 in the logarithm.
+TEST(Growth, IsThatOfEverySchedule) {
+  for (const char* text :
+       {"llama-4", "inkling", "ministral", "linear-log:s=0.43,b=1", "longrope"}) {
+    const Schedule schedule = named_schedule(text, 8192.0);
+    const Growth exponents = scaling::growth(schedule);
+    EXPECT_EQ(exponents.length, 0.0);
+    EXPECT_EQ(exponents.logarithm, 1.0);
+    const double one = multiplier_at_log(schedule, 2e5) / 2e5;
+    EXPECT_NEAR(multiplier_at_log(schedule, 4e5) / 4e5 / one, 1.0, 2.4 / 2e5) << text;
+  }
 }
 
 // Property (4). At the crossing itself both are equal to rounding; a hundredth beside it they
@@ -115,7 +140,8 @@ TEST(Multiplier, RefusesWhatItDoesNotKnow) {
   EXPECT_THROW((void)growth("cubic", 64.0), Error);
   EXPECT_THROW((void)multiplier("power", 9.0, 4.0, 1.0), Error);
   EXPECT_THROW((void)growth("power", 1.0), Error);
-  EXPECT_THROW((void)multiplier("ssmax", 0.0, 4.0, 64.0), Error);
+  EXPECT_THROW((void)compared_schedule("llama-4", 4096.0, 64.0), Error);
+  EXPECT_THROW((void)multiplier("ssmax", -0.1, 4.0, 64.0), Error);
   EXPECT_THROW((void)multiplier("ssmax", 9.0, 0.0, 64.0), Error);
   EXPECT_THROW((void)multiplier("ssmax", std::nan(""), 4.0, 64.0), Error);
 }
@@ -125,7 +151,7 @@ TEST(Multiplier, RefusesWhatItDoesNotKnow) {
 // Property (1), and that the numbers go where it says: the reduced scale at log n = 1e6 against its
 // value at the training length, 1.
 TEST(Fate, IsWhereTheReducedScaleGoes) {
-  for (const Multiplier& known : multipliers()) {
+  for (const NamedSchedule& known : compared_schedules()) {
     const double scale = multiplier(known.name, 1e6, kTrained, 64.0) * kTrained / 1e6;
     const Fate expected = scale < 0.1 ? Fate::collapses : scale < 10. ? Fate::stays : Fate::freezes;
     EXPECT_EQ(fate(growth(known.name, 64.0)), expected) << known.name << ' ' << scale;

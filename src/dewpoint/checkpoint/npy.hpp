@@ -20,7 +20,7 @@
 // times, records) and values that are NaN or infinite: in a dump of queries and keys these are a
 // mistake upstream, and one of them would silently spoil a whole row of weights.
 //
-// A .npz archive is a ZIP file of .npy files and is not read here.
+// Arrays of any shape are read by npy_array.hpp, archives of them (.npz) by npz.hpp.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -20,10 +20,14 @@ constexpr double kRho = 0.5;
 constexpr double kDimension = 64.0;       // of the law "power"
 constexpr double kTrainingLength = 64.0;  // n_0: short, so that tokens can be written out beyond it
 
+scaling::Schedule schedule(const std::string& name) {
+  return scaling::compared_schedule(name, kTrainingLength, kDimension);
+}
+
 // β(n) of a model that is critical, β(1 − ρ) = log n, at its training length.
 double inverse_temperature(const std::string& name, double log_n) {
   const double log_n0 = std::log(kTrainingLength);
-  return log_n0 / (1.0 - kRho) * scaling::multiplier(name, log_n, log_n0, kDimension);
+  return log_n0 / (1.0 - kRho) * scaling::multiplier_at_log(schedule(name), log_n);
 }
 
 // m(n)/(n^length log^power n) at n = 1e300 against the constant it tends to. The square of
@@ -31,16 +35,16 @@ double inverse_temperature(const std::string& name, double log_n) {
 // ≤ 3e.
 Comparison growth_comparison(const std::string& name) {
   const double log_n0 = std::log(kTrainingLength);
-  const scaling::Growth order = scaling::growth(name, kDimension);
+  const scaling::Growth order = scaling::growth(schedule(name));
   const double constant = name == "yarn"    ? 0.01
                           : name == "power" ? std::exp(-order.length * log_n0)
                                             : std::pow(log_n0, -order.logarithm);
   const double left = name == "yarn" ? std::abs(10.0 - log_n0) / kLargestLog : 0.0;
   const double measured =
-      scaling::multiplier(name, kLargestLog, log_n0, kDimension) /
+      scaling::multiplier_at_log(schedule(name), kLargestLog) /
       (std::exp(order.length * kLargestLog) * std::pow(kLargestLog, order.logarithm));
-  // e^x for x up to `length` log n magnifies the error of its exponent as multiplier_error does.
-  const double rounding = 2.0 * scaling::multiplier_error(kLargestLog, log_n0);
+  // e^x for x up to `length` log n magnifies the error of its exponent as schedule_error does.
+  const double rounding = 2.0 * scaling::schedule_error(kLargestLog, log_n0);
   return equal(
       fmt::format("m(n)/(n^{:.3g} log^{:.3g} n), n = 1e300", order.length, order.logarithm),
       constant, measured, constant * (3.0 * left + rounding));
@@ -48,7 +52,7 @@ Comparison growth_comparison(const std::string& name) {
 
 // The contraction at n = 1e300: 0, the critical 4/10 of ρ = 1/2, or 1.
 Comparison fate_comparison(const std::string& name) {
-  const scaling::Fate fate = scaling::fate(scaling::growth(name, kDimension));
+  const scaling::Fate fate = scaling::fate(scaling::growth(schedule(name)));
   const double beta = inverse_temperature(name, kLargestLog);
   const double contraction =
       std::exp(theory::simplex_output(kLargestLog, beta, kRho).log_contraction);

@@ -144,15 +144,19 @@ double log_power_shape(double x) { return x + 0.5 * std::log(-std::expm1(-x)); }
 
 class Laws {
  public:
-  explicit Laws(const GrowthData& data) : data_(data), chi_square_(data) {}
+  Laws(const GrowthData& data, const GrowthPrior& prior)
+      : data_(data), prior_(prior), chi_square_(data) {}
 
   LawFit fit(GrowthLaw law) const {
     const double least = std::max(kLeastOffset, kLeastLength - data_.log_n.front());
+    const bool bent = law == GrowthLaw::root_logarithm || law == GrowthLaw::crossover;
+    const double tail = bent ? prior_.most_bent_offset : prior_.most_log_offset;
+    const double most = law == GrowthLaw::power ? kMostOffset : tail;
     const Integral whole =
-        integrate(least, kMostOffset, [&](double offset) { return at_offset(law, offset); });
+        integrate(least, most, [&](double offset) { return at_offset(law, offset); });
     LawFit fit{law};
     fit.chi_square = whole.least_chi_square;
-    fit.log_evidence = whole.logarithm - std::log(kMostOffset - least);
+    fit.log_evidence = whole.logarithm - std::log(most - least);
     fit.offset = {whole.offset, deviation(whole.offset, whole.squared_offset), 0};
     fit.exponent = {whole.exponent, deviation(whole.exponent, whole.squared_exponent), 0};
     if (law == GrowthLaw::logarithm || law == GrowthLaw::root_logarithm) fit.exponent = {};
@@ -212,11 +216,17 @@ class Laws {
   }
 
   const GrowthData& data_;
+  const GrowthPrior& prior_;
   ChiSquare chi_square_;
 };
 
-void share_probabilities(std::array<LawFit, 4>& fits) {
+/// A winner that is always there comes from no tail: only the first law has one.
+void share_probabilities(std::array<LawFit, 4>& fits, const GrowthPrior& prior) {
   double most = -kInfinity, sum = 0.0;
+  if (prior.fixed_winner) {
+    for (LawFit& fit : fits) fit.probability = fit.law == GrowthLaw::logarithm ? 1.0 : 0.0;
+    return;
+  }
   for (const LawFit& fit : fits) most = std::max(most, fit.log_evidence);
   for (LawFit& fit : fits) sum += fit.probability = std::exp(fit.log_evidence - most);
   for (LawFit& fit : fits) fit.probability /= sum;
@@ -266,6 +276,18 @@ std::string why_undecided(const GrowthData& data, const LawFit& best, const LawF
                                    : std::string());
 }
 
+std::string why_decided(const GrowthData& data, const LawFit& best, const LawFit& second) {
+  return fmt::format(
+      "{} with {} fits (chi-square {:.1f} at {} lengths); next is {} with probability {:.2g}",
+      form_of(best.law), parameters_of(best), best.chi_square, data.log_n.size(),
+      name_of(second.law), second.probability);
+}
+
+std::string why_fixed(const LawFit& best) {
+  return fmt::format("the same key wins at every length, and {} with {} fits", form_of(best.law),
+                     parameters_of(best));
+}
+
 }  // namespace
 
 const char* name_of(GrowthLaw law) {
@@ -274,16 +296,19 @@ const char* name_of(GrowthLaw law) {
   return law == GrowthLaw::power ? "n^(1/a)" : "between sqrt(log n) and n^(1/a)";
 }
 
-GrowthVerdict judge_growth(const GrowthData& data) {
+GrowthPrior GrowthPrior::fixed() { return {kMostOffset, kMostOffset, true}; }
+GrowthPrior GrowthPrior::tail() { return {1.0, -0.5, false}; }
+
+GrowthVerdict judge_growth(const GrowthData& data, const GrowthPrior& prior) {
   GrowthVerdict verdict{{},
                         unusable(data),
                         {LawFit{GrowthLaw::logarithm}, LawFit{GrowthLaw::root_logarithm},
                          LawFit{GrowthLaw::power}, LawFit{GrowthLaw::crossover}}};
   if (!verdict.reason.empty()) return verdict;
   DEWPOINT_EXPECTS(data.log_n.front() > 1.0 && data.log_beta.size() == data.log_n.size());
-  const Laws laws(data);
+  const Laws laws(data, prior);
   for (LawFit& fit : verdict.fits) fit = laws.fit(fit.law);
-  share_probabilities(verdict.fits);
+  share_probabilities(verdict.fits, prior);
 
   std::array<LawFit, 4> ranked = verdict.fits;
   std::sort(ranked.begin(), ranked.end(),
@@ -298,11 +323,7 @@ GrowthVerdict judge_growth(const GrowthData& data) {
     verdict.reason = crossover_reason(best);
   } else {
     verdict.law = best.law;
-    verdict.reason = fmt::format(
-        "{} with {} fits (chi-square {:.1f} at {} lengths); next is {} "
-        "with probability {:.2g}",
-        form_of(best.law), parameters_of(best), best.chi_square, data.log_n.size(),
-        name_of(second.law), second.probability);
+    verdict.reason = prior.fixed_winner ? why_fixed(best) : why_decided(data, best, second);
   }
   return verdict;
 }

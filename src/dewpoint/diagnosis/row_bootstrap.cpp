@@ -13,29 +13,37 @@ namespace {
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 /// √(R/(R−1)) squared.
-double small_sample_factor(std::size_t rows) {
-  const auto count = static_cast<double>(rows);
-  return rows < 2 ? kUnknown : count / (count - 1.0);
+double small_sample_factor(std::size_t draws) {
+  const auto count = static_cast<double>(draws);
+  return draws < 2 ? kUnknown : count / (count - 1.0);
 }
 
 }  // namespace
 
-RowBootstrap::RowBootstrap(std::size_t rows, const Bootstrap& options)
-    : rows_(rows), replicates_(options.replicates), counts_(rows * options.replicates, 0) {
-  DEWPOINT_EXPECTS(rows >= 1 && options.replicates >= 2);
+RowBootstrap::RowBootstrap(std::size_t rows, const Bootstrap& options, std::size_t blocks)
+    : rows_(rows),
+      blocks_(blocks == 0 ? rows : blocks),
+      replicates_(options.replicates),
+      counts_(rows * options.replicates, 0) {
+  DEWPOINT_EXPECTS(rows >= 1 && options.replicates >= 2 && blocks_ <= rows);
+  std::vector<std::uint32_t> drawn(blocks_);
   for (std::size_t replicate = 0; replicate < replicates_; ++replicate) {
     const Stream stream(options.seed, "diagnosis/bootstrap", replicate);
-    for (std::size_t draw = 0; draw < rows; ++draw) {
-      const auto row = static_cast<std::size_t>(stream.uniform(draw) * static_cast<double>(rows));
-      ++counts_[replicate * rows + std::min(row, rows - 1)];
+    std::fill(drawn.begin(), drawn.end(), 0U);
+    for (std::size_t draw = 0; draw < blocks_; ++draw) {
+      const auto block =
+          static_cast<std::size_t>(stream.uniform(draw) * static_cast<double>(blocks_));
+      ++drawn[std::min(block, blocks_ - 1)];
     }
+    for (std::size_t row = 0; row < rows; ++row)
+      counts_[replicate * rows + row] = drawn[row * blocks_ / rows];
   }
 }
 
 Estimate RowBootstrap::estimate(double value, std::span<const double> replicate_values) const {
   RunningMoments moments;
   for (const double replicate : replicate_values) moments.add(replicate);
-  const double variance = moments.variance() * small_sample_factor(rows_);
+  const double variance = moments.variance() * small_sample_factor(blocks_);
   return {value, std::isfinite(variance) ? std::sqrt(variance) : kUnknown, rows_};
 }
 
@@ -44,7 +52,7 @@ Matrix<double> RowBootstrap::covariance(MatrixView<const double> replicate_value
   std::vector<RunningMoments> means(count);
   for (std::size_t b = 0; b < replicates; ++b)
     for (std::size_t i = 0; i < count; ++i) means[i].add(replicate_values(b, i));
-  const double factor = small_sample_factor(rows_) / (static_cast<double>(replicates) - 1.0);
+  const double factor = small_sample_factor(blocks_) / (static_cast<double>(replicates) - 1.0);
   Matrix<double> covariance(count, count);
   for (std::size_t i = 0; i < count; ++i)
     for (std::size_t j = 0; j < count; ++j)

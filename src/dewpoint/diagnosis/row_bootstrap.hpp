@@ -6,6 +6,9 @@
 // recomputed. All estimators of one head use the same replicates: their errors, and the covariance
 // between scales at different lengths, refer to the same redrawn heads.
 //
+// Neighbouring queries of a text are alike. Then contiguous blocks of rows are drawn instead of
+// single ones, long enough that one block knows little of the next (row_blocks.hpp says how long).
+//
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,26 +29,31 @@ struct Bootstrap {
 
 class RowBootstrap {
  public:
-  ///   Domain      at least one row and two replicates.
-  RowBootstrap(std::size_t rows, const Bootstrap& options);
+  /// Rows i with the same ⌊i · blocks/rows⌋ are drawn together; 0 blocks: every row for itself.
+  ///
+  ///   Domain      at least one row and two replicates, no more blocks than rows.
+  RowBootstrap(std::size_t rows, const Bootstrap& options, std::size_t blocks = 0);
 
   [[nodiscard]] std::size_t rows() const { return rows_; }
+  [[nodiscard]] std::size_t blocks() const { return blocks_; }
   [[nodiscard]] std::size_t replicates() const { return replicates_; }
 
-  /// How often each row was drawn; the counts add up to the number of rows.
+  /// How often each row was drawn; the counts add up to the number of rows, or nearly so where
+  /// blocks differ in size by a row.
   [[nodiscard]] std::span<const std::uint32_t> counts(std::size_t replicate) const {
     return {counts_.data() + replicate * rows_, rows_};
   }
 
-  /// The value with the standard deviation of its replicates, times √(R/(R−1)) for R rows: so the
-  /// error of a mean is the usual one. Unknown (NaN) for one row, and when a replicate is infinite.
+  /// The value with the standard deviation of its replicates, times √(R/(R−1)) for R rows (or
+  /// blocks): so the error of a mean is the usual one. Unknown (NaN) for one row, and when a
+  /// replicate is infinite.
   [[nodiscard]] Estimate estimate(double value, std::span<const double> replicate_values) const;
 
   /// Covariance of several values, one column of replicates each, with the same factor.
   [[nodiscard]] Matrix<double> covariance(MatrixView<const double> replicate_values) const;
 
  private:
-  std::size_t rows_, replicates_;
+  std::size_t rows_, blocks_, replicates_;
   std::vector<std::uint32_t> counts_;
 };
 

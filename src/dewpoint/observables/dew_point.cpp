@@ -18,6 +18,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // e^{−800} is zero; a larger exponent may be infinite and then its product with that zero is not.
 constexpr double kVanished = 800.0;
 
+/// e^{−x} for 0 ≤ x ≤ kVanished; zeros are not computed, which libraries do slowly.
+double decayed(double exponent) { return exponent < 746.0 ? std::exp(-exponent) : 0.0; }
+
 // Newton's last step. Its error is the square of this times half the curvature of the equation in
 // log β over its slope, a number of order log n.
 constexpr double kLastStep = 1e-9;
@@ -58,6 +61,18 @@ template <class Score>
 void check_pool(MatrixView<const Score> scores, std::size_t least_columns) {
   if (scores.rows() == 0) throw Error(Code::bad_value, "scores: 0 queries are below 1");
   check_matrix(scores, least_columns);
+}
+
+void check_ragged(std::span<const std::span<const double>> scores, std::size_t least_keys) {
+  if (scores.empty()) throw Error(Code::bad_value, "scores: 0 queries are below 1");
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (scores[i].size() < least_keys) {
+      throw Error(Code::bad_value, fmt::format("scores: {} keys of query {} are below {}",
+                                               scores[i].size(), i, least_keys));
+    }
+    for (std::size_t j = 0; j < scores[i].size(); ++j)
+      check_score(scores[i][j], [i, j] { return fmt::format("scores({}, {})", i, j); });
+  }
 }
 
 template <class Score>
@@ -118,8 +133,17 @@ double mean_competitor_gap(std::span<const double> ranked) {
 
 double geometric_mean(double x, double y) { return std::sqrt(x) * std::sqrt(y); }
 
-double solve(std::span<const double> ranked) {
+// So many of the best keys give a first guess, where there are this many times more.
+constexpr std::size_t kVanguard = 256, kWorthAVanguard = 4;
+
+/// Newton's method from below, inside a bracket. The best keys alone condense earlier than all of
+/// them, property (4), and not much: their dew point is where a long row starts.
+double solve(std::span<double> ranked) {
   auto [lower, upper] = outer_bracket(ranked.size(), mean_competitor_gap(ranked), ranked[1]);
+  if (ranked.size() >= kWorthAVanguard * kVanguard) {
+    std::nth_element(ranked.begin() + 2, ranked.begin() + kVanguard, ranked.end());
+    lower = std::max(lower, solve(ranked.first(kVanguard)) * (1.0 - kRoom));
+  }
   double beta = lower;
   while (true) {
     const Balance now = balance_at(ranked, beta);
@@ -133,7 +157,7 @@ double solve(std::span<const double> ranked) {
 template <class Score>
 std::optional<double> dew_point_of_checked(std::span<const Score> scores) {
   if (scores.size() < 3) return {};
-  const std::vector<double> ranked = ranked_gaps(scores);
+  std::vector<double> ranked = ranked_gaps(scores);
   return ranked[1] < kSmallestGap ? kInfinity : solve(ranked);
 }
 
@@ -180,7 +204,7 @@ void BlockSum::flush() {
 
 void Others::add(double scaled_gap) {
   const double bounded = std::min(scaled_gap, kVanished);
-  const double weight = std::exp(-bounded);
+  const double weight = decayed(bounded);
   mass.add(weight);
   exponent.add(bounded * weight);
 }
@@ -369,7 +393,7 @@ RowParticipation row_participation(std::span<const double> gaps, double beta) {
   detail::BlockSum partition, squares, exponent, squared_exponent;
   for (const double gap : gaps) {
     const double scaled = std::min(beta * gap, kVanished);
-    const double weight = std::exp(-scaled);
+    const double weight = decayed(scaled);
     partition.add(weight);
     squares.add(weight * weight);
     exponent.add(scaled * weight);
@@ -379,19 +403,35 @@ RowParticipation row_participation(std::span<const double> gaps, double beta) {
   return {value, 2.0 * value * (exponent.total() / z - squared_exponent.total() / squares.total())};
 }
 
+/// The rows of a matrix, or rows of different lengths.
+template <class Score>
+class Rows {
+ public:
+  explicit Rows(MatrixView<const Score> matrix) {
+    for (std::size_t i = 0; i < matrix.rows(); ++i) rows_.push_back(matrix.row(i));
+  }
+  explicit Rows(std::span<const std::span<const Score>> ragged)
+      : rows_(ragged.begin(), ragged.end()) {}
+
+  [[nodiscard]] std::size_t size() const { return rows_.size(); }
+  [[nodiscard]] std::span<const Score> operator[](std::size_t i) const { return rows_[i]; }
+
+ private:
+  std::vector<std::span<const Score>> rows_;
+};
+
 /// The mean over rows, added in the order of rows.
 template <class Score>
 class PooledParticipation {
  public:
-  PooledParticipation(MatrixView<const Score> scores, const RunContext& context)
-      : scores_(scores), context_(context), rows_(scores.rows()) {
+  PooledParticipation(const Rows<Score>& scores, const RunContext& context)
+      : scores_(scores), context_(context), rows_(scores.size()) {
     context_.progress = {};  // how many evaluations there will be is not known
   }
 
   RowParticipation operator()(double beta) {
-    parallel_for(rows_.size(), context_, [&](std::size_t i) {
-      rows_[i] = row_participation(gaps_of(std::span<const Score>(scores_.row(i))), beta);
-    });
+    parallel_for(rows_.size(), context_,
+                 [&](std::size_t i) { rows_[i] = row_participation(gaps_of(scores_[i]), beta); });
     RowParticipation mean{0.0, 0.0};
     for (const RowParticipation& row : rows_) {
       mean.value += row.value / static_cast<double>(rows_.size());
@@ -401,7 +441,7 @@ class PooledParticipation {
   }
 
  private:
-  MatrixView<const Score> scores_;
+  const Rows<Score>& scores_;
   RunContext context_;
   std::vector<RowParticipation> rows_;
 };
@@ -420,14 +460,14 @@ struct FrozenRows {
 };
 
 template <class Score>
-FrozenRows frozen_rows(MatrixView<const Score> scores) {
+FrozenRows frozen_rows(const Rows<Score>& scores) {
   FrozenRows frozen;
-  for (std::size_t i = 0; i < scores.rows(); ++i) {
-    const std::vector<double> gaps = ranked_gaps(std::span<const Score>(scores.row(i)));
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const std::vector<double> gaps = ranked_gaps(scores[i]);
     const auto winners =
         std::count_if(gaps.begin(), gaps.end(), [](double gap) { return gap < kSmallestGap; });
     frozen.participation +=
-        1.0 / (static_cast<double>(winners) * static_cast<double>(scores.rows()));
+        1.0 / (static_cast<double>(winners) * static_cast<double>(scores.size()));
     if (winners == 1) frozen.runner_up_gaps.push_back(gaps[1]);
   }
   return frozen;
@@ -435,8 +475,7 @@ FrozenRows frozen_rows(MatrixView<const Score> scores) {
 
 /// Newton's method in log β inside a bracket that first has to be found.
 template <class Score>
-double participation_point_of(MatrixView<const Score> scores, const RunContext& context) {
-  check_pool(scores, 3);
+double participation_point_of(const Rows<Score>& scores, const RunContext& context) {
   const FrozenRows frozen = frozen_rows(scores);
   if (frozen.participation <= 0.5 + kParticipationError) return kInfinity;
 
@@ -456,17 +495,34 @@ double participation_point_of(MatrixView<const Score> scores, const RunContext& 
   }
 }
 
-template <class Score>
-std::optional<double> accumulation_scale_of(std::span<const Score> scores) {
-  if (scores.size() < 2) return {};
-  std::vector<double> gaps = gaps_of(scores);
-  std::sort(gaps.begin(), gaps.end());
-  if (gaps[1] < kSmallestGap) return kInfinity;
+/// max_{k≥2} log k/T_(k) over sorted gaps.
+double accumulation_of_sorted(std::span<const double> gaps) {
   double largest = 0.0;
   for (std::size_t k = 1; k < gaps.size(); ++k) {
     largest = std::max(largest, std::log(static_cast<double>(k) + 1.0) / gaps[k]);
   }
   return largest;
+}
+
+// So many of the best keys tell which others matter for Λ.
+constexpr std::size_t kLeaders = 32;
+
+/// What the leaders give is reached again only by gaps T with log n/T above it: no other gap needs
+/// sorting.
+template <class Score>
+std::optional<double> accumulation_scale_of(std::span<const Score> scores) {
+  if (scores.size() < 2) return {};
+  std::vector<double> gaps = gaps_of(scores);
+  const std::size_t count = std::min(gaps.size(), kLeaders);
+  const auto leaders = gaps.begin() + static_cast<std::ptrdiff_t>(count);
+  std::nth_element(gaps.begin(), leaders - 1, gaps.end());
+  std::sort(gaps.begin(), leaders);
+  if (gaps[1] < kSmallestGap) return kInfinity;
+  const double reached = accumulation_of_sorted({gaps.begin(), leaders});
+  const double limit = std::log(static_cast<double>(gaps.size())) / reached;
+  const auto end = std::partition(leaders, gaps.end(), [&](double gap) { return gap <= limit; });
+  std::sort(leaders, end);
+  return accumulation_of_sorted({gaps.begin(), end});
 }
 
 template <class Score>
@@ -482,10 +538,17 @@ double median_accumulation_scale_of(MatrixView<const Score> scores, const RunCon
 }  // namespace
 
 double participation_point(MatrixView<const double> scores, const RunContext& context) {
-  return participation_point_of(scores, context);
+  check_pool(scores, 3);
+  return participation_point_of(Rows(scores), context);
 }
 double participation_point(MatrixView<const float> scores, const RunContext& context) {
-  return participation_point_of(scores, context);
+  check_pool(scores, 3);
+  return participation_point_of(Rows(scores), context);
+}
+double participation_point(std::span<const std::span<const double>> scores,
+                           const RunContext& context) {
+  check_ragged(scores, 3);
+  return participation_point_of(Rows<double>(scores), context);
 }
 
 std::optional<double> accumulation_scale(std::span<const double> scores) {

@@ -209,6 +209,9 @@ using ScoreReceiver = std::function<void(std::span<const double>)>;
                                          const RunContext& context = {});
 [[nodiscard]] double participation_point(MatrixView<const float> scores,
                                          const RunContext& context = {});
+/// The same for queries that see different numbers of keys, 3 at least each.
+[[nodiscard]] double participation_point(std::span<const std::span<const double>> scores,
+                                         const RunContext& context = {});
 
 /// Twice the 256 roundings of a blocked sum for Z², once for Σ e^{−2βT}, and those of exponents.
 inline constexpr double kParticipationError = 2e-13;

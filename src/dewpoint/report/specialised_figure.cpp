@@ -5,6 +5,7 @@
 #include "dewpoint/report/critical_weights.hpp"
 #include "dewpoint/report/depth.hpp"
 #include "dewpoint/report/dew_points.hpp"
+#include "dewpoint/report/head_figures.hpp"
 #include "dewpoint/report/output_fluctuations.hpp"
 #include "dewpoint/report/phase_map.hpp"
 #include "dewpoint/report/scaling_collapse.hpp"
@@ -17,6 +18,15 @@ namespace dewpoint::report {
 namespace {
 
 using store::StudyRecord;
+
+// The name of an observable as a template argument.
+template <std::size_t length>
+struct ObservableName {
+  char text[length]{};
+  constexpr ObservableName(const char (&name)[length]) {  // NOLINT(google-explicit-constructor)
+    std::copy_n(name, length, text);
+  }
+};
 
 // A figure, and what a study must hold to be drawn so: frames, and one variable of the first.
 struct Special {
@@ -33,6 +43,11 @@ Figure drawn(const StudyRecord& study) {
 Figure contraction_map(const StudyRecord& study) { return heatmap_of_phase_map(study); }
 Figure norm_map(const StudyRecord& study) {
   return heatmap_of_phase_map(study, PhaseQuantity::jacobian_norm);
+}
+
+template <ObservableName observable>
+Figure head_map(const StudyRecord& study) {
+  return figure_of_head_map(study, observable.text);
 }
 
 const std::vector<Special>& specials() {
@@ -59,6 +74,12 @@ const std::vector<Special>& specials() {
        "across",
        drawn<figure_of_backward_heat>},
       {{"trajectory"}, "loss", drawn<figure_of_training>},
+      {{"heads"}, "phase", head_map<"phase">},
+      {{"heads"}, "dew_point", drawn<figure_of_head_curves>},
+      {{"heads"}, "effective_share", head_map<"effective_share">},
+      {{"heads"}, "largest_weight", head_map<"largest_weight">},
+      {{"heads"}, "first_mass", head_map<"first_mass">},
+      {{"loss"}, "loss_change", drawn<figure_of_loss_sweep>},
   };
   return all;
 }

@@ -43,8 +43,8 @@ struct FigureFits {
 
 /// The figure that was made for studies that hold these frames, if any: of phase maps, depth, three
 /// phases, scaling collapse, condensation, retrieval, critical weights, convergence, outputs,
-/// values, backward heat and dew points. `observable` chooses where there are several:
-/// "jacobian_norm" of a phase map; empty is the first.
+/// values, backward heat, dew points, and of real heads. `observable` chooses where there are
+/// several: "jacobian_norm" of a phase map; empty is the first.
 [[nodiscard]] std::optional<Figure> specialised_figure(const store::StudyRecord& study,
                                                        const std::string& observable = {});
 

@@ -1,7 +1,7 @@
-// What models do to the scores when the context outgrows the length they were trained for.
+// What becomes of ever longer contexts under the schedules that models use.
 //
-// A multiplier m(n) multiplies every score of a model that was trained at n_0 tokens, so that
-// β(n) = β(n_0) m(n) and m(n_0) = 1:
+// A schedule m(n) (schedule.hpp) multiplies every score of a model that was trained at n_0 tokens,
+// so that β(n) = β(n_0) m(n) and m(n_0) = 1. Those that papers compare:
 //
 //   name       m(n)                       who does it
 //   constant   1                          a model left alone
@@ -21,42 +21,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <limits>
 #include <string>
 #include <vector>
 
+#include "dewpoint/scaling/schedule.hpp"
+
 namespace dewpoint::scaling {
 
-/// A multiplier as a reader meets it.
-struct Multiplier {
-  std::string name;
-  std::string formula;
-};
+/// The names and formulas of the table above, in its order.
+[[nodiscard]] const std::vector<NamedSchedule>& compared_schedules();
 
-/// All of them, in the order of the table above.
-[[nodiscard]] const std::vector<Multiplier>& multipliers();
-
-/// m(n) by name. `dimension` matters to power only.
+/// One of them for a model trained at n_0. `dimension` matters to power only.
 ///
-///   Domain      log n > 0, log n_0 > 0, d ≥ 2 for power. Throws Error{bad_value} for an unknown
-///               name or a number outside. +∞ beyond the range of doubles.
-///   Accuracy    relative error at most multiplier_error(log n, log n_0).
+///   Domain      n_0 > 1, d ≥ 2 for power. Throws Error{bad_value} for an unknown name or a number
+///               outside.
 ///   Properties  (1) m(n_0) = 1.
 ///               (2) does not fall with n.
 ///               (3) is n^{e} (log n)^{p} up to a constant as n → ∞, exponents as in growth().
 ///               (4) yarn is not below qwen for n ≥ n_0 exactly when log n_0 ≥ 5; for shorter n_0
 ///                   it overtakes at log(n/n_0) = 100/log n_0 − 20.
-///   Reference   yarn: [Peng, Quesnelle, Fan, Shippole, arXiv 2309.00071]; ssmax: [Nakanishi, arXiv
-///               2501.19399]; qwen: the published code of the first Qwen models; sqrt-log and power
-///               as in law.hpp.
-[[nodiscard]] double multiplier(const std::string& name, double log_n, double log_n0,
-                                double dimension);
-
-/// Rounding bound of multiplier: log n − log n_0 is known to one unit of the larger, and an
-/// exponential (with an exponent of at most twice that) passes it on.
-[[nodiscard]] constexpr double multiplier_error(double log_n, double log_n0) {
-  return 4.0 * std::numeric_limits<double>::epsilon() * (1.0 + log_n + log_n0);
-}
+[[nodiscard]] Schedule compared_schedule(const std::string& name, double n0, double dimension);
 
 /// m(n) ≈ C n^length (log n)^logarithm as n → ∞.
 struct Growth {
@@ -64,13 +48,13 @@ struct Growth {
   double logarithm;
 };
 
-/// The exponents of a multiplier.
+/// The exponents of a schedule.
 ///
-///   Domain      as multiplier.
-///   Accuracy    rounding of one division.
-///   Properties  (1) property (3) of multiplier.
-///   Reference   the formulas above.
-[[nodiscard]] Growth growth(const std::string& name, double dimension);
+///   Domain      any schedule; slopes and exponents ≥ 0.
+///   Accuracy    exact.
+///   Properties  (1) property (3) of compared_schedule, for every schedule.
+///   Reference   the formulas in schedule.hpp.
+[[nodiscard]] Growth growth(const Schedule& schedule);
 
 /// What happens on a simplex of tokens as n → ∞.
 enum class Fate {

@@ -1,0 +1,251 @@
+#include "cli/heads_measurement.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+#include "cli/console.hpp"
+#include "cli/grid.hpp"
+#include "dewpoint/core/error.hpp"
+#include "dewpoint/experiments/head_capture.hpp"
+#include "dewpoint/experiments/head_study.hpp"
+#include "dewpoint/experiments/loss_study.hpp"
+#include "dewpoint/scaling/schedule.hpp"
+
+namespace dewpoint::cli {
+namespace {
+
+using diagnosis::HeadData;
+using diagnosis::HeadDiagnosis;
+
+/// Whole rows of scores of all heads that are kept until the last sequence is read.
+constexpr std::size_t kMostScoreBytes = std::size_t{1} << 29;
+
+struct Setting {
+  experiments::HeadPlan plan;
+  diagnosis::HeadOptions options;
+};
+
+Setting setting_of(const HeadsQuestion& q, std::size_t longest, std::size_t train_length) {
+  Setting setting;
+  setting.plan.multipliers = multipliers_of(q.betas, q.schedules, train_length);
+  setting.plan.rows_per_bin = q.rows;
+  if (!q.whole_rows) setting.plan.score_rows_per_bin = setting.plan.score_rows_last_bin = 0;
+  setting.options.bins = diagnosis::octave_bins(longest);
+  setting.plan.bin_ends = setting.options.bins.ends;
+  setting.options.multipliers = {"1"};
+  for (const experiments::NamedMultiplier& one : setting.plan.multipliers) {
+    setting.options.multipliers.push_back(one.name);
+  }
+  setting.options.bootstrap = {q.replicates, q.common.seed};
+  return setting;
+}
+
+RunContext quiet(const HeadsQuestion& q) { return {q.common.threads, stop_on_signals(), {}}; }
+
+HeadDiagnosis diagnosed(const HeadsQuestion& q, const Setting& setting, HeadData&& data) {
+  return diagnosis::diagnose_head(data, setting.options, quiet(q));
+}
+
+// ---- a dump ---------------------------------------------------------------------------------
+
+std::vector<std::pair<std::string, std::string>> dump_parameters(const checkpoint::HeadDump& dump) {
+  const checkpoint::DumpFacts& facts = dump.facts();
+  std::vector<std::pair<std::string, std::string>> parameters = {
+      {"layout", facts.layout},
+      {"rope", facts.rope},
+      {"scale", fmt::format("{}", facts.scale)},
+      {"m_applied", fmt::format("{}", facts.m_applied)},
+      {"causal", facts.causal ? "true" : "false"}};
+  if (facts.window > 0) parameters.emplace_back("window", std::to_string(facts.window));
+  if (facts.softcap > 0.0) parameters.emplace_back("softcap", fmt::format("{}", facts.softcap));
+  if (!facts.model.empty()) parameters.emplace_back("model", facts.model);
+  if (!facts.text_sha256.empty()) parameters.emplace_back("text_sha256", facts.text_sha256);
+  return parameters;
+}
+
+HeadsMeasurement measure_dumped(const HeadsQuestion& q) {
+  const checkpoint::HeadDump dump = checkpoint::HeadDump::open(q.input, q.dump);
+  const std::size_t longest = experiments::longest_context(dump);
+  const Setting setting = setting_of(q, longest, q.train_length > 0 ? q.train_length : longest);
+  HeadsMeasurement found{{}, setting.options, dump_parameters(dump), {}, {}};
+  found.notes = dump.facts().warnings;
+  if (dump.facts().scale_assumed) {
+    found.notes.push_back(fmt::format("scale-assumed: the file gives no scale; 1/sqrt(d) = {:.6g}",
+                                      dump.facts().scale));
+  }
+  ProgressLine progress("heads");
+  experiments::measure_dump(
+      dump, setting.plan,
+      [&](std::size_t layer, std::size_t head, experiments::MeasuredHead&& measured) {
+        found.heads.push_back(diagnosed(
+            q, setting, {layer, head, std::move(measured.rows), std::move(measured.scores)}));
+      },
+      {q.common.threads, stop_on_signals(), progress.callback()});
+  return found;
+}
+
+// ---- a checkpoint ---------------------------------------------------------------------------
+
+std::vector<std::pair<std::string, std::string>> model_parameters(const HeadsQuestion& q,
+                                                                  const models::Decoder& decoder,
+                                                                  std::size_t length,
+                                                                  std::size_t sequences) {
+  return {{"model_type", decoder.config().model_type},
+          {"text", q.text.text.empty() ? q.text.ids : q.text.text},
+          {"length", std::to_string(length)},
+          {"sequences", std::to_string(sequences)},
+          {"rope", q.rope}};
+}
+
+std::size_t length_of(const HeadsQuestion& q, const models::Decoder& decoder,
+                      std::size_t available) {
+  if (q.length > 0) return q.length;
+  return std::min(decoder.config().attention.max_positions, available);
+}
+
+/// One sequence: each head is diagnosed as it passes, and forgotten.
+void diagnose_one(const HeadsQuestion& q, const Setting& setting, const models::Decoder& decoder,
+                  std::span<const int> tokens, const models::ForwardOptions& run,
+                  std::vector<HeadDiagnosis>& heads) {
+  ProgressLine progress("heads");
+  experiments::measure_decoder(
+      decoder, tokens, run, setting.plan,
+      [&](std::size_t layer, std::size_t head, experiments::MeasuredHead&& measured) {
+        heads.push_back(diagnosed(
+            q, setting, {layer, head, std::move(measured.rows), std::move(measured.scores)}));
+      },
+      {q.common.threads, stop_on_signals(), progress.callback()});
+}
+
+/// Several sequences: rows add up, whole rows of scores as far as memory goes.
+void diagnose_many(const HeadsQuestion& q, Setting setting, const models::Decoder& decoder,
+                   const std::vector<std::span<const int>>& windows,
+                   const models::ForwardOptions& run, std::vector<HeadDiagnosis>& heads) {
+  const scaling::AttentionConfig& config = decoder.config().attention;
+  const std::size_t whole_rows =
+      kMostScoreBytes / (config.layers * config.heads * windows.front().size() * sizeof(double));
+  const std::size_t share = std::max<std::size_t>(1, whole_rows / windows.size() / 2);
+  setting.plan.score_rows_last_bin = std::min(setting.plan.score_rows_last_bin, share);
+  setting.plan.score_rows_per_bin = std::min(setting.plan.score_rows_per_bin, share);
+  setting.plan.rows_per_bin = std::max<std::size_t>(16, setting.plan.rows_per_bin / windows.size());
+
+  std::map<std::pair<std::size_t, std::size_t>, HeadData> data;
+  ProgressLine progress("heads");
+  const Progress report = progress.callback();
+  for (std::size_t k = 0; k < windows.size(); ++k) {
+    experiments::measure_decoder(
+        decoder, windows[k], run, setting.plan,
+        [&](std::size_t layer, std::size_t head, experiments::MeasuredHead&& measured) {
+          HeadData& one = data[{layer, head}];
+          one.layer = layer;
+          one.head = head;
+          std::move(measured.rows.begin(), measured.rows.end(), std::back_inserter(one.rows));
+          std::move(measured.scores.begin(), measured.scores.end(), std::back_inserter(one.scores));
+        },
+        quiet(q));
+    report(static_cast<double>(k + 1), static_cast<double>(windows.size()));
+  }
+  for (auto& [place, one] : data) heads.push_back(diagnosed(q, setting, std::move(one)));
+}
+
+/// Losses by position, of the model as it is and run with every multiplier.
+Frame loss_of(const HeadsQuestion& q, const Setting& setting, const models::Decoder& decoder,
+              const ModelText& text, std::size_t length, std::size_t sequences) {
+  experiments::LossQuestion question;
+  question.lengths = {length};
+  question.ropes = {
+      {q.rope, [&](std::size_t n) { return rotation_of(q.rope, decoder.config(), n); }}};
+  for (const experiments::NamedMultiplier& one : setting.plan.multipliers) {
+    question.multipliers.push_back({one.name, one.value, {}});
+  }
+  question.sequences = sequences;
+  question.tokens = text.tokens;
+  question.beginning_token = text.beginning;
+  ProgressLine progress("perplexity");
+  return experiments::study_loss(decoder, question,
+                                 {q.common.threads, stop_on_signals(), progress.callback()});
+}
+
+HeadsMeasurement measure_model(const HeadsQuestion& q) {
+  const models::Decoder decoder = models::Decoder::open(q.input);
+  const ModelText text = read_tokens(q.text, decoder, q.input);
+  const std::size_t length = length_of(q, decoder, text.tokens.size());
+  const auto windows = experiments::token_windows(text.tokens, length, q.sequences, text.beginning);
+  const std::size_t trained =
+      q.train_length > 0 ? q.train_length : decoder.config().attention.max_positions;
+  const Setting setting = setting_of(q, length, trained);
+  models::ForwardOptions run;
+  run.rope = rotation_of(q.rope, decoder.config(), length);
+
+  HeadsMeasurement found{
+      {}, setting.options, model_parameters(q, decoder, length, windows.size()), {}, {}};
+  if (!q.dump_output.empty()) {
+    experiments::capture_heads(decoder, windows.front(), run, {decoder.config().model_type, {}},
+                               checkpoint::ElementType::f32, q.dump_output, quiet(q));
+  }
+  if (windows.size() == 1) {
+    diagnose_one(q, setting, decoder, windows.front(), run, found.heads);
+  } else {
+    diagnose_many(q, setting, decoder, windows, run, found.heads);
+  }
+  if (q.perplexity) found.loss = loss_of(q, setting, decoder, text, length, windows.size());
+  return found;
+}
+
+void refuse_options_without_effect(const HeadsQuestion& q, bool checkpoint) {
+  const auto refuse = [&](bool given, const char* option) {
+    if (!given) return;
+    throw Error(Code::bad_value, fmt::format("{}: has no effect on a {}", option,
+                                             checkpoint ? "checkpoint" : "dump"));
+  };
+  if (checkpoint) {
+    refuse(q.dump.layout.has_value(), "layout");
+    refuse(q.dump.scale.has_value(), "scale");
+    refuse(q.dump.causal.has_value(), "no-causal");
+    refuse(q.dump.window.has_value(), "window");
+    refuse(q.dump.softcap.has_value(), "softcap");
+    return;
+  }
+  refuse(q.text.given(), "text");
+  refuse(q.length > 0, "length");
+  refuse(q.sequences != 1, "sequences");
+  refuse(q.rope != "own", "rope");
+  refuse(q.perplexity, "perplexity");
+  refuse(!q.dump_output.empty(), "dump");
+}
+
+}  // namespace
+
+std::vector<experiments::NamedMultiplier> multipliers_of(const std::string& betas,
+                                                         const std::vector<std::string>& schedules,
+                                                         std::size_t train_length) {
+  std::vector<experiments::NamedMultiplier> multipliers;
+  if (!betas.empty()) {
+    for (const double beta : parse_grid("beta", betas)) {
+      if (!(beta > 0.0)) {
+        throw Error(Code::bad_value, fmt::format("beta: {} is not above 0", beta));
+      }
+      multipliers.push_back({fmt::format("{:g}", beta), [beta](std::size_t) { return beta; }});
+    }
+  }
+  for (const std::string& name : schedules) {
+    const scaling::Schedule schedule =
+        scaling::named_schedule(name, static_cast<double>(train_length));
+    multipliers.push_back({name, [schedule](std::size_t keys) {
+                             return scaling::multiplier(schedule, static_cast<double>(keys));
+                           }});
+  }
+  return multipliers;
+}
+
+HeadsMeasurement measure_heads(const HeadsQuestion& question) {
+  const bool checkpoint = is_checkpoint(question.input);
+  refuse_options_without_effect(question, checkpoint);
+  return checkpoint ? measure_model(question) : measure_dumped(question);
+}
+
+}  // namespace dewpoint::cli

@@ -1,0 +1,54 @@
+// What `dewpoint heads` measures: the heads of a dump, or of a checkpoint that reads a text.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "cli/model_text.hpp"
+#include "dewpoint/checkpoint/head_dump.hpp"
+#include "dewpoint/core/frame.hpp"
+#include "dewpoint/diagnosis/head_diagnosis.hpp"
+#include "dewpoint/experiments/heads.hpp"
+
+namespace dewpoint::cli {
+
+struct HeadsQuestion {
+  CommonOptions common;
+  std::string input;
+  ModelTextOptions text;
+  checkpoint::DumpOptions dump;
+  std::size_t length = 0;     // tokens per sequence; 0: as many as the model was trained for
+  std::size_t sequences = 1;  // windows of the text
+  std::string rope = "own";
+  std::string betas;                   // multipliers: a list
+  std::vector<std::string> schedules;  // by name
+  std::size_t train_length = 0;        // n0 of the schedules; 0: the model's own
+  std::size_t rows = 512;              // per octave of n
+  std::size_t replicates = 400;
+  bool whole_rows = true;  // also what needs whole rows of scores: companions, tail, growth
+  bool perplexity = false;
+  std::string dump_output;  // where queries and keys are written; empty: nowhere
+};
+
+struct HeadsMeasurement {
+  std::vector<diagnosis::HeadDiagnosis> heads;
+  diagnosis::HeadOptions options;
+  std::vector<std::pair<std::string, std::string>> parameters;  // of the study
+  std::vector<std::string> notes;                               // about the input
+  std::optional<Frame> loss;                                    // with `perplexity`
+};
+
+/// Reads, runs and diagnoses; shows progress. Throws Error for whatever is wrong with the input.
+[[nodiscard]] HeadsMeasurement measure_heads(const HeadsQuestion& question);
+
+/// Multipliers beside 1: numbers of `betas`, then schedules.
+[[nodiscard]] std::vector<experiments::NamedMultiplier> multipliers_of(
+    const std::string& betas, const std::vector<std::string>& schedules, std::size_t train_length);
+
+}  // namespace dewpoint::cli

@@ -1,0 +1,49 @@
+// dewpoint scale: how the logits of a model are multiplied as its context grows. The verbs below it
+// are in files of their own:
+//
+//   explain   the multiplier that each serving engine really applies, from a configuration
+//   fit       the multiplier that keeps the heads of a model in the phase they were trained in
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/scale.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "dewpoint/core/error.hpp"
+
+namespace dewpoint::cli {
+
+checkpoint::ModelConfig config_of(const std::string& file_or_preset) {
+  if (std::filesystem::exists(file_or_preset)) {
+    return checkpoint::read_model_config(file_or_preset);
+  }
+  const bool looks_like_path = file_or_preset.find('/') != std::string::npos ||
+                               file_or_preset.find(".json") != std::string::npos ||
+                               file_or_preset.find(".gguf") != std::string::npos;
+  if (looks_like_path) {
+    throw Error(Code::unreadable_file,
+                fmt::format("{}: is not there; a config.json, a folder with one, a .gguf file or "
+                            "the name of a preset is needed",
+                            file_or_preset));
+  }
+  return checkpoint::preset_config(file_or_preset);
+}
+
+void add_scale(Program& program) {
+  CLI::App* scale = program.app.add_subcommand(
+      "scale", "What multiplies a model's logits: in each engine, and to keep its phase");
+  scale->require_subcommand(0, 1);
+  scale->callback([&program, scale] {
+    if (!scale->get_subcommands().empty()) return;
+    program.action = [scale] {
+      fmt::print("{}", scale->help("dewpoint"));
+      return 0;
+    };
+  });
+  add_scale_explain(program, *scale);
+  add_scale_fit(program, *scale);
+}
+
+}  // namespace dewpoint::cli

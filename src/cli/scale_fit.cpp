@@ -1,0 +1,292 @@
+// dewpoint scale fit: the multiplier of the logits that keeps heads in the phase they were trained
+// in, how far known schedules are from it, and how to tell an engine.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/answer.hpp"
+#include "cli/frame_json.hpp"
+#include "cli/grid.hpp"
+#include "cli/scale.hpp"
+#include "cli/terminal_style.hpp"
+#include "dewpoint/core/build_info.hpp"
+#include "dewpoint/core/error.hpp"
+#include "dewpoint/diagnosis/iso_phase.hpp"
+#include "dewpoint/scaling/engine_syntax.hpp"
+#include "dewpoint/store/study.hpp"
+
+namespace dewpoint::cli {
+namespace {
+
+using diagnosis::IsoPhaseFactor;
+using diagnosis::IsoPhaseFit;
+
+struct FitOptions {
+  std::string deployed;
+  std::string trained;  // none: the same study
+  std::size_t train_length = 0;
+  std::string targets;
+  std::string config;
+  bool with_sink = false;
+  bool heads = false;
+  bool json = false;
+};
+
+/// The settings of one engine, to paste.
+struct Export {
+  std::string target;
+  scaling::EngineExport syntax;
+};
+
+struct Fitted {
+  IsoPhaseFit fit;
+  std::vector<Export> exports;
+};
+
+// ---- asking ---------------------------------------------------------------------------------
+
+Frame heads_of(const std::string& file) {
+  const store::StudyRecord study = store::read_study(file);
+  for (const Frame& frame : study.frames) {
+    if (frame.name() == "heads") return frame;
+  }
+  throw Error(Code::bad_value,
+              fmt::format("{}: holds no heads but '{}'; a study of dewpoint heads is needed", file,
+                          study.experiment));
+}
+
+/// A model about which nothing is known but the length it was trained for.
+scaling::AttentionConfig plain_config(std::size_t train_length) {
+  scaling::AttentionConfig config;
+  config.max_positions = train_length;
+  return config;
+}
+
+/// For every engine the factor at the longest target; Llama 4's keys for the fitted schedule.
+std::vector<Export> exports_of(const IsoPhaseFit& fit, const scaling::AttentionConfig& config) {
+  std::vector<Export> exports;
+  scaling::ExportRequest request;
+  request.schedule.value = fit.global.back()->value();
+  request.schedule.static_factor = true;
+  request.target_length = fit.question.targets.back();
+  request.fitted_from = fit.fitted_from;
+  request.fitted_to = fit.fitted_to;
+  for (scaling::EngineExport& one : scaling::export_schedules(config, request)) {
+    exports.push_back({name_of(one.engine), std::move(one)});
+  }
+  if (fit.fitted) {
+    request.schedule = *fit.fitted;
+    exports.push_back({"keys of Llama 4", scaling::export_llama4_keys(config, request)});
+  }
+  return exports;
+}
+
+Fitted fit_of(const FitOptions& o) {
+  const Frame deployed = heads_of(o.deployed);
+  const Frame trained = o.trained.empty() ? deployed : heads_of(o.trained);
+  if (o.train_length < 2) {
+    throw Error(Code::bad_value, fmt::format("train-length: {} is below 2", o.train_length));
+  }
+  Fitted fitted{
+      diagnosis::fit_iso_phase(deployed, trained,
+                               {o.train_length, parse_grid("target", o.targets), !o.with_sink}),
+      {}};
+  if (fitted.fit.global.back()) {
+    fitted.exports = exports_of(fitted.fit, o.config.empty() ? plain_config(o.train_length)
+                                                             : config_of(o.config).attention);
+  }
+  return fitted;
+}
+
+// ---- telling --------------------------------------------------------------------------------
+
+std::string factor_text(const std::optional<IsoPhaseFactor>& factor) {
+  if (!factor) return "-";
+  return fmt::format("{:.4g} [{:.4g}, {:.4g}]{}", factor->value(), factor->lower(), factor->upper(),
+                     factor->extrapolated ? " extrapolated" : "");
+}
+
+Json factor_json(const std::optional<IsoPhaseFactor>& factor) {
+  if (!factor) return nullptr;
+  return {{"multiplier", factor->value()},
+          {"lower", factor->lower()},
+          {"upper", factor->upper()},
+          {"log", to_json(factor->log_factor)},
+          {"extrapolated", factor->extrapolated}};
+}
+
+Json factors_json(const std::vector<std::optional<IsoPhaseFactor>>& factors) {
+  Json list = Json::array();
+  for (const auto& factor : factors) list.push_back(factor_json(factor));
+  return list;
+}
+
+std::string global_text(const IsoPhaseFit& fit) {
+  Json records = Json::array();
+  for (std::size_t i = 0; i < fit.question.targets.size(); ++i) {
+    records.push_back({{"n", fmt::format("{:g}", fit.question.targets[i])},
+                       {"m", factor_text(fit.global[i])},
+                       {"spread", fmt::format("× {:.3f}", std::exp(fit.spread[i]))}});
+  }
+  return to_text(
+      records,
+      {{"n", "target n"}, {"m", "m of all heads [2 s.e.]", true}, {"spread", "heads differ by"}});
+}
+
+/// Factors at the last target, one line per layer or head.
+std::string layers_text(const IsoPhaseFit& fit) {
+  Json records = Json::array();
+  for (const diagnosis::IsoPhaseLayer& layer : fit.layers) {
+    records.push_back(
+        {{"layer", fmt::format("{}", layer.layer)}, {"m", factor_text(layer.factors.back())}});
+  }
+  return fmt::format("\nby layer, at n = {:g}:\n", fit.question.targets.back()) +
+         to_text(records, {{"layer", "layer"}, {"m", "m [2 s.e.]", true}});
+}
+
+std::string heads_text(const IsoPhaseFit& fit) {
+  Json records = Json::array();
+  for (const diagnosis::IsoPhaseHead& head : fit.heads) {
+    records.push_back({{"layer", fmt::format("{}", head.layer)},
+                       {"head", fmt::format("{}", head.head)},
+                       {"m", factor_text(head.factors.back())}});
+  }
+  return fmt::format("\nby head, at n = {:g}:\n", fit.question.targets.back()) +
+         to_text(records, {{"layer", "layer"}, {"head", "head"}, {"m", "m [2 s.e.]", true}});
+}
+
+std::string schedules_text(const IsoPhaseFit& fit) {
+  Json records = Json::array();
+  for (const diagnosis::ScheduleMisfit& one : fit.schedules) {
+    records.push_back({{"name", one.schedule.name},
+                       {"m", fmt::format("{:.4g}", one.factors.back())},
+                       {"rms", fmt::format("{:.1f} %", 100.0 * one.root_mean_square)},
+                       {"deviations", fmt::format("{:.1f}", one.deviations)},
+                       {"formula", scaling::formula(one.schedule) +
+                                       (one.schedule.confirmed ? "" : "  (not confirmed)")}});
+  }
+  return "\nknown schedules, nearest first:\n" + to_text(records, {{"name", "schedule", true},
+                                                                   {"m", "m at target"},
+                                                                   {"rms", "off by"},
+                                                                   {"deviations", "errors"},
+                                                                   {"formula", "m(n)", true}});
+}
+
+std::string exports_text(const Fitted& fitted) {
+  std::string text;
+  for (const auto& [target, syntax] : fitted.exports) {
+    text += fmt::format("\n{}{}:\n{}\n", target, syntax.exact ? "" : " (not exact)",
+                        syntax.text.empty() ? "    cannot be said" : syntax.text);
+    for (const std::string& warning : syntax.warnings) {
+      text += indented("warning: " + warning, 4, 92) + "\n";
+    }
+  }
+  return text;
+}
+
+std::string fit_text(const FitOptions& o, const Fitted& fitted) {
+  const IsoPhaseFit& fit = fitted.fit;
+  std::string text = fmt::format(
+      "multiplier m that puts the heads of {} at its length into the phase of {} at {} tokens\n\n",
+      o.deployed, o.trained.empty() ? "the same run" : o.trained, o.train_length);
+  text += global_text(fit) + layers_text(fit);
+  if (o.heads) text += heads_text(fit);
+  if (fit.fitted) {
+    text += fmt::format("\nfitted   m(n) = {}, slope {:.3g} ± {:.2g}, seen from n = {:g} to {:g}\n",
+                        scaling::formula(*fit.fitted), fit.fitted_slope.mean,
+                        fit.fitted_slope.standard_error, fit.fitted_from, fit.fitted_to);
+  }
+  text += schedules_text(fit) + exports_text(fitted);
+  for (const std::string& warning : fit.warnings) text += fmt::format("\nwarning {}\n", warning);
+  return text;
+}
+
+Json schedules_json(const IsoPhaseFit& fit) {
+  Json list = Json::array();
+  for (const diagnosis::ScheduleMisfit& one : fit.schedules) {
+    list.push_back({{"name", one.schedule.name},
+                    {"formula", scaling::formula(one.schedule)},
+                    {"confirmed", one.schedule.confirmed},
+                    {"multipliers", one.factors},
+                    {"root_mean_square", one.root_mean_square},
+                    {"deviations", one.deviations}});
+  }
+  return list;
+}
+
+Json exports_json(const Fitted& fitted) {
+  Json list = Json::array();
+  for (const auto& [target, syntax] : fitted.exports) {
+    list.push_back({{"target", target},
+                    {"text", syntax.text},
+                    {"exact", syntax.exact},
+                    {"warnings", syntax.warnings}});
+  }
+  return list;
+}
+
+Json fit_json(const FitOptions& o, const Fitted& fitted) {
+  const IsoPhaseFit& fit = fitted.fit;
+  Json heads = Json::array(), layers = Json::array();
+  for (const auto& head : fit.heads) {
+    heads.push_back(
+        {{"layer", head.layer}, {"head", head.head}, {"factors", factors_json(head.factors)}});
+  }
+  for (const auto& layer : fit.layers) {
+    layers.push_back({{"layer", layer.layer}, {"factors", factors_json(layer.factors)}});
+  }
+  return {{"answer", "scale fit"},
+          {"version", version()},
+          {"deployed", o.deployed},
+          {"trained", o.trained.empty() ? o.deployed : o.trained},
+          {"train_length", o.train_length},
+          {"targets", fit.question.targets},
+          {"global", factors_json(fit.global)},
+          {"spread", fit.spread},
+          {"layers", layers},
+          {"heads", heads},
+          {"fitted", fit.fitted ? Json(scaling::formula(*fit.fitted)) : Json()},
+          {"fitted_slope", to_json(fit.fitted_slope)},
+          {"fitted_range", {fit.fitted_from, fit.fitted_to}},
+          {"schedules", schedules_json(fit)},
+          {"exports", exports_json(fitted)},
+          {"warnings", fit.warnings}};
+}
+
+int run_fit(const FitOptions& o) {
+  const Fitted fitted = fit_of(o);
+  print({fit_json(o, fitted), o.json ? std::string() : fit_text(o, fitted)}, o.json);
+  return 0;
+}
+
+}  // namespace
+
+void add_scale_fit(Program& program, CLI::App& scale) {
+  CLI::App* verb = scale.add_subcommand(
+      "fit", "The multiplier that keeps heads in the phase they were trained in");
+  const auto o = std::make_shared<FitOptions>();
+  verb->add_option("heads", o->deployed, "Study of dewpoint heads: the model as deployed")
+      ->required();
+  verb->add_option("--trained", o->trained,
+                   "Study of the model as trained, at its own length; default: the same study");
+  verb->add_option("--train-length", o->train_length, "Length it was trained for")->required();
+  verb->add_option("--target", o->targets, "Lengths to be served: a list")->required();
+  verb->add_option("--config", o->config,
+                   "config.json, .gguf or preset: what the exported settings start from");
+  verb->add_flag("--with-sink", o->with_sink, "Count the first key among the others");
+  verb->add_flag("--heads", o->heads, "A line per head too");
+  verb->add_flag("--json", o->json, "One JSON object on standard output");
+  add_example(*verb,
+              "dewpoint scale fit long.study --trained short.study --train-length 512 --target "
+              "2048");
+  verb->callback([&program, o] { program.action = [o] { return run_fit(*o); }; });
+}
+
+}  // namespace dewpoint::cli
