@@ -92,7 +92,9 @@ void add_dump_options(CLI::App& verb, HeadsOptions& o) {
       verb.add_option("--scale", o.scale, "Factor of <q,k>; default 1/sqrt(d)")->group(group);
   verb.add_flag("--no-causal", o.no_causal, "Every query sees every key")->group(group);
   o.window_option =
-      verb.add_option("--window", o.window, "A query sees its last so many keys")->group(group);
+      verb.add_option("--window", o.window, "A query sees its last so many keys; 0: all")
+          ->group(group)
+          ->check(CLI::NonNegativeNumber);
   o.softcap_option =
       verb.add_option("--softcap", o.softcap, "Scores are c tanh(s/c)")->group(group);
 }
@@ -107,7 +109,8 @@ void add_options(CLI::App& verb, HeadsOptions& o) {
                   "Also under a schedule: yarn, log-n, llama-4, ssmax, ..; several if wanted")
       ->allow_extra_args(false);
   verb.add_option("--train-length", q.train_length,
-                  "Length that schedules start from; default: the model's own");
+                  "Length that schedules start from; default: the model's own")
+      ->check(CLI::PositiveNumber);
   verb.add_option("--rows", q.rows, "Queries per octave of n: more give smaller errors")
       ->check(CLI::Range(16, 10000000))
       ->capture_default_str();
@@ -118,12 +121,15 @@ void add_options(CLI::App& verb, HeadsOptions& o) {
   verb.add_flag("--map", o.map, "Draw the map of phases in the terminal");
   q.text.add_to(verb);
   const char* group = "Text for a checkpoint";
-  verb.add_option("--length", q.length, "Tokens per sequence; default: as trained")->group(group);
+  verb.add_option("--length", q.length, "Tokens per sequence; default: as trained")
+      ->group(group)
+      ->check(CLI::PositiveNumber);
   verb.add_option("--sequences", q.sequences, "Windows of the text")
       ->group(group)
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  verb.add_option("--rope", q.rope, "own, ntk, yarn, linear or dynamic; ntk:4 for a factor")
+  verb.add_option("--rope", q.rope,
+                  "own, ntk, yarn, yarn-bare (turns only), linear or dynamic; ntk:4 for a factor")
       ->group(group)
       ->capture_default_str();
   verb.add_flag("--perplexity", q.perplexity, "Next-token loss by position, per multiplier")

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <span>
 
 #include "cli/console.hpp"
@@ -35,6 +36,11 @@ Setting setting_of(const HeadsQuestion& q, std::size_t longest, std::size_t trai
   setting.plan.rows_per_bin = q.rows;
   if (!q.whole_rows) setting.plan.score_rows_per_bin = setting.plan.score_rows_last_bin = 0;
   setting.options.bins = diagnosis::octave_bins(longest);
+  if (setting.options.bins.ends.empty()) {
+    throw Error(Code::bad_value, fmt::format("{}: no query sees more than {} keys; at least 16 are "
+                                             "needed",
+                                             q.input, longest));
+  }
   setting.plan.bin_ends = setting.options.bins.ends;
   setting.options.multipliers = {"1"};
   for (const experiments::NamedMultiplier& one : setting.plan.multipliers) {
@@ -210,7 +216,9 @@ void refuse_options_without_effect(const HeadsQuestion& q, bool checkpoint) {
     refuse(q.dump.softcap.has_value(), "softcap");
     return;
   }
-  refuse(q.text.given(), "text");
+  refuse(!q.text.text.empty(), "text");
+  refuse(!q.text.ids.empty(), "ids");
+  refuse(!q.text.tokenizer.empty(), "tokenizer");
   refuse(q.length > 0, "length");
   refuse(q.sequences != 1, "sequences");
   refuse(q.rope != "own", "rope");
@@ -224,17 +232,21 @@ std::vector<experiments::NamedMultiplier> multipliers_of(const std::string& beta
                                                          const std::vector<std::string>& schedules,
                                                          std::size_t train_length) {
   std::vector<experiments::NamedMultiplier> multipliers;
+  std::set<std::string> names = {"1"};  // measured anyway
   if (!betas.empty()) {
     for (const double beta : parse_grid("beta", betas)) {
       if (!(beta > 0.0)) {
         throw Error(Code::bad_value, fmt::format("beta: {} is not above 0", beta));
       }
-      multipliers.push_back({fmt::format("{:g}", beta), [beta](std::size_t) { return beta; }});
+      std::string name = fmt::format("{}", beta);
+      if (!names.insert(name).second) continue;
+      multipliers.push_back({std::move(name), [beta](std::size_t) { return beta; }});
     }
   }
   for (const std::string& name : schedules) {
     const scaling::Schedule schedule =
         scaling::named_schedule(name, static_cast<double>(train_length));
+    if (!names.insert(name).second) continue;
     multipliers.push_back({name, [schedule](std::size_t keys) {
                              return scaling::multiplier(schedule, static_cast<double>(keys));
                            }});

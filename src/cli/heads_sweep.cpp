@@ -37,7 +37,7 @@ struct SweepOptions {
   std::string checkpoint;
   ModelTextOptions text;
   std::string lengths;
-  std::vector<std::string> ropes = {"own", "ntk", "yarn"};
+  std::vector<std::string> ropes = {"own", "ntk", "yarn-bare"};
   std::string multipliers = "0.8:1.4:7";
   std::size_t sequences = 16;
   std::size_t head_sequences = 4;
@@ -281,8 +281,9 @@ void add_heads_sweep(Program& program, CLI::App& heads) {
   verb->add_option("checkpoint", o->checkpoint, "Folder with config.json, or llama2.c .bin")
       ->required();
   verb->add_option("--lengths", o->lengths, "Context lengths: a list; default: as trained");
-  verb->add_option("--rope", o->ropes,
-                   "own, ntk, yarn, linear, dynamic: stretched to the length; ntk:4 for a factor")
+  verb->add_option(
+          "--rope", o->ropes,
+          "own, ntk, yarn, yarn-bare (turns only), linear, dynamic: stretched to the length")
       ->delimiter(',')
       ->capture_default_str();
   verb->add_option("--multipliers", o->multipliers, "A list, or first:last:count; 1 is added")
@@ -293,7 +294,8 @@ void add_heads_sweep(Program& program, CLI::App& heads) {
   verb->add_option("--head-sequences", o->head_sequences, "Windows for the dew points")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  verb->add_option("--train-length", o->train_length, "Default: the model's own");
+  verb->add_option("--train-length", o->train_length, "Default: the model's own")
+      ->check(CLI::PositiveNumber);
   verb->add_option("-o,--output", o->output, "Study file");
   verb->add_option("--figure", o->figures, "x.svg, x.png or x.pdf; several if wanted")
       ->allow_extra_args(false);

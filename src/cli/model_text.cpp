@@ -10,11 +10,15 @@
 #include "dewpoint/checkpoint/number_table.hpp"
 #include "dewpoint/checkpoint/refusal.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/nearest_word.hpp"
 #include "dewpoint/experiments/loss_study.hpp"
 #include "dewpoint/text/tokenizer.hpp"
 
 namespace dewpoint::cli {
 namespace {
+
+const std::vector<std::string> kRotations = {"own",       "ntk",    "yarn",
+                                             "yarn-bare", "linear", "dynamic"};
 
 std::string whole_file(const std::string& file) {
   std::ifstream in = checkpoint::open_regular_file(file, "a text");
@@ -118,13 +122,19 @@ std::optional<scaling::RopeScaling> rotation_of(const std::string& text,
                                                 std::size_t length) {
   const std::size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
+  if (std::find(kRotations.begin(), kRotations.end(), name) == kRotations.end()) {
+    throw Error(Code::bad_value,
+                fmt::format("rope: '{}' is unknown{}", name, instead_of(name, kRotations)));
+  }
   if (name == "own") return std::nullopt;
   if (config.attention.rope.kind == scaling::RopeKind::none) {
     throw Error(Code::bad_value,
                 fmt::format("rope: '{}' asks for a rotation, but this model has none", text));
   }
   scaling::RopeScaling rope = config.attention.rope;
-  rope.kind = scaling::parse_rope_kind(name);
+  const bool bare = name == "yarn-bare";
+  rope.kind = scaling::parse_rope_kind(bare ? "yarn" : name);
+  if (bare) rope.attention_factor = 1.0;
   const auto trained = static_cast<double>(config.attention.max_positions);
   rope.factor = colon != std::string::npos ? factor_of(text, text.substr(colon + 1))
                                            : std::max(1.0, static_cast<double>(length) / trained);

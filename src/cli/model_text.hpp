@@ -20,7 +20,6 @@ struct ModelTextOptions {
   std::string tokenizer;  // empty: beside the checkpoint
   std::string separator = "<|endoftext|>";
   void add_to(CLI::App& verb);
-  [[nodiscard]] bool given() const { return !text.empty() || !ids.empty(); }
 };
 
 struct ModelText {
@@ -35,7 +34,8 @@ struct ModelText {
                                     const std::filesystem::path& checkpoint);
 
 /// A rotation by name: "own" (nothing), or "ntk", "yarn", "linear", "dynamic" with the factor
-/// length/trained length, or with a factor of their own: "ntk:4". Throws Error{bad_value}.
+/// length/trained length, or with a factor of their own: "ntk:4". "yarn" multiplies the logits as
+/// Hugging Face does, "yarn-bare" only turns. Throws Error{bad_value}.
 [[nodiscard]] std::optional<scaling::RopeScaling> rotation_of(const std::string& text,
                                                               const checkpoint::ModelConfig& config,
                                                               std::size_t length);

@@ -94,10 +94,12 @@ Fitted fit_of(const FitOptions& o) {
   if (o.train_length < 2) {
     throw Error(Code::bad_value, fmt::format("train-length: {} is below 2", o.train_length));
   }
+  const std::vector<double> targets = parse_grid("target", o.targets);
+  if (targets.front() < 1.0) {
+    throw Error(Code::bad_value, fmt::format("target: {} is below 1", targets.front()));
+  }
   Fitted fitted{
-      diagnosis::fit_iso_phase(deployed, trained,
-                               {o.train_length, parse_grid("target", o.targets), !o.with_sink}),
-      {}};
+      diagnosis::fit_iso_phase(deployed, trained, {o.train_length, targets, !o.with_sink}), {}};
   if (fitted.fit.global.back()) {
     fitted.exports = exports_of(fitted.fit, o.config.empty() ? plain_config(o.train_length)
                                                              : config_of(o.config).attention);
@@ -194,7 +196,7 @@ std::string exports_text(const Fitted& fitted) {
 std::string fit_text(const FitOptions& o, const Fitted& fitted) {
   const IsoPhaseFit& fit = fitted.fit;
   std::string text = fmt::format(
-      "multiplier m that puts the heads of {} at its length into the phase of {} at {} tokens\n\n",
+      "multiplier m that puts the heads of {} into the phase of {} at {} tokens\n\n",
       o.deployed, o.trained.empty() ? "the same run" : o.trained, o.train_length);
   text += global_text(fit) + layers_text(fit);
   if (o.heads) text += heads_text(fit);
@@ -276,7 +278,9 @@ void add_scale_fit(Program& program, CLI::App& scale) {
       ->required();
   verb->add_option("--trained", o->trained,
                    "Study of the model as trained, at its own length; default: the same study");
-  verb->add_option("--train-length", o->train_length, "Length it was trained for")->required();
+  verb->add_option("--train-length", o->train_length, "Length it was trained for")
+      ->required()
+      ->check(CLI::PositiveNumber);
   verb->add_option("--target", o->targets, "Lengths to be served: a list")->required();
   verb->add_option("--config", o->config,
                    "config.json, .gguf or preset: what the exported settings start from");

@@ -128,7 +128,8 @@ class LossTable {
   [[nodiscard]] double total_tokens() const {
     double tokens = 0.0;
     for (const std::size_t length : question_.lengths) tokens += static_cast<double>(length);
-    return tokens * static_cast<double>(losses_.size() / question_.lengths.size());
+    const std::size_t runs_per_length = losses_.size() / question_.lengths.size();
+    return tokens * static_cast<double>(runs_per_length);
   }
 
   [[nodiscard]] WindowLoss window_loss(std::size_t cell, const RunContext& context) const {

@@ -179,38 +179,38 @@ void add_prediction(LinePanel& panel, const Frame& frame) {
 
 // ---- sweeps ---------------------------------------------------------------------------------
 
-double interpolated(const std::vector<double>& x, const std::vector<double>& y, double at) {
-  if (x.empty() || at < x.front() || at > x.back()) return kUnknown;
-  const auto after = std::lower_bound(x.begin(), x.end(), at);
-  const auto right = static_cast<std::size_t>(after - x.begin());
-  if (right == 0) return y.front();
-  const double share = (at - x[right - 1]) / (x[right] - x[right - 1]);
-  return y[right - 1] + share * (y[right] - y[right - 1]);
-}
-
-/// The line of one rotation at one length, and where it should be lowest if phases matter.
-void add_rotation(LinePanel& panel, const store::StudyRecord& study, std::size_t length,
-                  std::size_t rope) {
-  const Frame& loss = study.frame("loss");
+/// The line of one rotation at one length.
+Series loss_line(const Frame& loss, std::size_t length, std::size_t rope) {
   const std::vector<double>& multipliers = increasing(loss, "multiplier");
   const Dimension& ropes = loss.dimension("rope");
   const Variable& change = variable_over(loss, "loss_change", {"length", "rope", "multiplier"});
   const std::size_t begin = (length * ropes.labels.size() + rope) * multipliers.size();
-  const Colour colour = kind_colour(rope + 1);
-  Series line{ropes.labels[rope], SeriesStyle::line_and_points, colour, multipliers, {}, {}};
+  Series line{
+      ropes.labels[rope], SeriesStyle::line_and_points, kind_colour(rope + 1), multipliers, {}, {}};
   for (std::size_t k = 0; k < multipliers.size(); ++k) {
     line.y.push_back(change.cells[begin + k].mean);
     line.error.push_back(change.cells[begin + k].standard_error);
   }
+  return line;
+}
+
+/// Where each rotation keeps the phase of training, as high as the panel.
+void add_iso_phases(LinePanel& panel, const store::StudyRecord& study, std::size_t length) {
   const Frame* iso = find_frame(study, "iso_phase");
-  if (iso != nullptr) {
-    const Estimate& factor = variable_over(*iso, "iso_phase", {"length", "rope"})
-                                 .cells[length * ropes.labels.size() + rope];
-    const double y = interpolated(line.x, line.y, factor.mean);
-    Series mark{"", SeriesStyle::dotted, colour, {factor.mean, factor.mean}, {y, 0.0}, {}};
-    panel.series.push_back(as_theory(std::move(mark)));
+  if (iso == nullptr) return;
+  double low = 0.0, high = 0.0;
+  for (const Series& line : panel.series) {
+    for (const double y : line.y) {
+      if (std::isfinite(y)) low = std::min(low, y), high = std::max(high, y);
+    }
   }
-  panel.series.push_back(std::move(line));
+  const std::size_t ropes = panel.series.size();
+  const Variable& factors = variable_over(*iso, "iso_phase", {"length", "rope"});
+  for (std::size_t rope = 0; rope < ropes; ++rope) {
+    const double factor = factors.cells[length * ropes + rope].mean;
+    panel.series.push_back(as_theory(
+        {"", SeriesStyle::dotted, panel.series[rope].colour, {factor, factor}, {low, high}, {}}));
+  }
 }
 
 void add_schedules(LinePanel& panel, const store::StudyRecord& study, std::size_t length) {
@@ -278,8 +278,9 @@ LineFigure figure_of_loss_sweep(const store::StudyRecord& study) {
                     {},
                     {}};
     for (std::size_t rope = 0; rope < loss.dimension("rope").labels.size(); ++rope) {
-      add_rotation(panel, study, k, rope);
+      panel.series.push_back(loss_line(loss, k, rope));
     }
+    add_iso_phases(panel, study, k);
     add_schedules(panel, study, k);
     figure.panels.push_back(std::move(panel));
   }

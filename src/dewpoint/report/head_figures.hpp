@@ -29,8 +29,8 @@ namespace dewpoint::report {
 [[nodiscard]] LineFigure figure_of_head_curves(const store::StudyRecord& study);
 
 /// How the loss changes with a multiplier of the logits, a panel per length, a line per rotation;
-/// the multipliers that keep the phase of training are marked on the lines, those of YaRN and of
-/// log n as vertical lines.
+/// the multipliers that keep the phase of training are dotted lines in the same colours, those of
+/// YaRN and of log n are marked above the panels.
 [[nodiscard]] LineFigure figure_of_loss_sweep(const store::StudyRecord& study);
 
 }  // namespace dewpoint::report
