@@ -30,7 +30,9 @@ Json to_json(const Estimate& estimate) {
 
 Json to_json(const Frame& frame) {
   Json dimensions = Json::object();
-  for (const Dimension& d : frame.dimensions()) dimensions[d.name] = d.coordinates;
+  for (const Dimension& d : frame.dimensions()) {
+    dimensions[d.name] = d.labels.empty() ? Json(d.coordinates) : Json(d.labels);
+  }
   Json variables = Json::object();
   for (const Variable& v : frame.variables()) {
     const auto field = [&](Json (*value)(const Estimate&)) {

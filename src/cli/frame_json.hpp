@@ -12,7 +12,7 @@ namespace dewpoint::cli {
 /// {"mean": 0.41, "standard_error": 0.01, "samples": 16}; null for what is unknown.
 [[nodiscard]] nlohmann::ordered_json to_json(const Estimate& estimate);
 
-/// {"name", "dimensions": {name: [coordinates]}, "variables": {name: {"dimensions": [..],
+/// {"name", "dimensions": {name: [coordinates or labels]}, "variables": {name: {"dimensions": [..],
 /// "mean": nested arrays, "standard_error": nested arrays, "samples": nested arrays}}}.
 [[nodiscard]] nlohmann::ordered_json to_json(const Frame& frame);
 

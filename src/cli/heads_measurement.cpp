@@ -53,6 +53,7 @@ Setting setting_of(const HeadsQuestion& q, std::size_t longest, std::size_t trai
 RunContext quiet(const HeadsQuestion& q) { return {q.common.threads, stop_on_signals(), {}}; }
 
 HeadDiagnosis diagnosed(const HeadsQuestion& q, const Setting& setting, HeadData&& data) {
+  quiet(q).throw_if_stopped();
   return diagnosis::diagnose_head(data, setting.options, quiet(q));
 }
 

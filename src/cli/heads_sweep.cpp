@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 
 #include "cli/answer.hpp"
@@ -246,9 +247,18 @@ store::StudyRecord study_of(const SweepOptions& o, const Sweep& sweep, const std
   return study;
 }
 
+/// Asked before long work.
+void require_figure(const std::string& file) {
+  const std::string ending = std::filesystem::path(file).extension().string();
+  if (ending != ".svg" && ending != ".png" && ending != ".pdf") {
+    throw Error(Code::bad_value, fmt::format("figure '{}' must end in .svg, .png or .pdf", file));
+  }
+  require_writable(file);
+}
+
 int run_sweep(const SweepOptions& o, const std::string& command) {
   if (!o.output.empty()) require_writable(o.output);
-  for (const std::string& figure : o.figures) require_writable(figure);
+  for (const std::string& figure : o.figures) require_figure(figure);
   const Sweep sweep = measure(o);
   const store::StudyRecord study = study_of(o, sweep, command);
   if (!o.output.empty()) store::write_study(o.output, study);

@@ -195,9 +195,9 @@ std::string exports_text(const Fitted& fitted) {
 
 std::string fit_text(const FitOptions& o, const Fitted& fitted) {
   const IsoPhaseFit& fit = fitted.fit;
-  std::string text = fmt::format(
-      "multiplier m that puts the heads of {} into the phase of {} at {} tokens\n\n",
-      o.deployed, o.trained.empty() ? "the same run" : o.trained, o.train_length);
+  std::string text =
+      fmt::format("multiplier m that puts the heads of {} into the phase of {} at {} tokens\n\n",
+                  o.deployed, o.trained.empty() ? "the same run" : o.trained, o.train_length);
   text += global_text(fit) + layers_text(fit);
   if (o.heads) text += heads_text(fit);
   if (fit.fitted) {

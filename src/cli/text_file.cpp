@@ -2,16 +2,16 @@
 
 #include <fstream>
 
-#include "dewpoint/store/pending_file.hpp"
+#include "dewpoint/core/pending_file.hpp"
 
 namespace dewpoint::cli {
 
 void write_text_file(const std::filesystem::path& file, std::string_view text) {
-  store::PendingFile pending(file);
+  PendingFile pending(file);
   std::ofstream out(pending.path(), std::ios::binary);
   out << text;
   out.close();
-  if (!out) store::throw_unwritable(file, "the disk is full or went away");
+  if (!out) throw_unwritable(file, "the disk is full or went away");
   pending.commit();
 }
 

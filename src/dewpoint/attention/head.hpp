@@ -48,8 +48,8 @@ using LogitMultiplier = std::function<double(std::size_t keys)>;
 ///               dew points to kRowDewPointError (row_dew_points.hpp).
 ///   Properties  (1) equals reference_rows within that accuracy, for every mask.
 ///               (2) the same bytes for any number of threads.
-///               (3) memory beyond the results: threads · 64 · n floats with dew points, 64 · 512
-///                   per thread without.
+///               (3) memory beyond the results, per thread: 96 n floats with dew points, 96 · 512
+///                   without.
 [[nodiscard]] std::vector<HeadRow> measure_rows(const Head& head,
                                                 std::span<const std::size_t> queries,
                                                 std::span<const LogitMultiplier> multipliers,

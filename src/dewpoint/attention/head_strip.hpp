@@ -20,9 +20,9 @@
 namespace dewpoint::attention {
 
 /// Queries in a strip: enough for BLAS to reach its speed, few enough that their scores over 131072
-/// keys are 33 MB.
-inline constexpr std::size_t kStripQueries = 64;
-/// Keys in a block: 128 KiB of products.
+/// keys are 50 MB.
+inline constexpr std::size_t kStripQueries = 96;
+/// Keys in a block: 192 KiB of products.
 inline constexpr std::size_t kBlockKeys = 512;
 
 struct StripRow {

@@ -131,7 +131,7 @@ HeadDumpWriter::HeadDumpWriter(const std::filesystem::path& path, const DumpPlan
 }
 
 void HeadDumpWriter::check_file() const {
-  if (!file_) store::throw_unwritable(name_, "not all bytes could be written");
+  if (!file_) throw_unwritable(name_, "not all bytes could be written");
 }
 
 void HeadDumpWriter::put(std::size_t offset, MatrixView<const float> matrix, ElementType type,

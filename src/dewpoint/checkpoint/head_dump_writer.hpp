@@ -16,7 +16,7 @@
 #include "dewpoint/checkpoint/head_dump.hpp"
 #include "dewpoint/checkpoint/tensor.hpp"
 #include "dewpoint/core/matrix.hpp"
-#include "dewpoint/store/pending_file.hpp"
+#include "dewpoint/core/pending_file.hpp"
 
 namespace dewpoint::checkpoint {
 
@@ -55,7 +55,7 @@ class HeadDumpWriter {
            const std::string& what);
 
   std::filesystem::path name_;
-  store::PendingFile pending_;
+  PendingFile pending_;
   std::ofstream file_;
   DumpPlan plan_;
   std::size_t data_begin_ = 0;

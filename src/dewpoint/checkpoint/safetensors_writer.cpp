@@ -9,7 +9,7 @@
 
 #include "dewpoint/checkpoint/safetensors_types.hpp"
 #include "dewpoint/core/error.hpp"
-#include "dewpoint/store/pending_file.hpp"
+#include "dewpoint/core/pending_file.hpp"
 
 namespace dewpoint::checkpoint {
 namespace {
@@ -72,13 +72,13 @@ void write_safetensors(const std::filesystem::path& path, std::span<const Tensor
   const std::vector<const Tensor*> sorted = in_file_order(tensors);
   const std::string header = header_of(sorted, metadata);
 
-  store::PendingFile pending(path);
+  PendingFile pending(path);
   std::ofstream file(pending.path(), std::ios::binary);
   write_length(file, header.size());
   write_bytes(file, std::as_bytes(std::span(header)));
   for (const Tensor* tensor : sorted) write_bytes(file, tensor->bytes);
   file.close();
-  if (!file) store::throw_unwritable(path, "not all bytes could be written");
+  if (!file) throw_unwritable(path, "not all bytes could be written");
   pending.commit();
 }
 

@@ -10,8 +10,8 @@
 #include <system_error>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/pending_file.hpp"
 #include "dewpoint/exports/content.hpp"
-#include "dewpoint/store/pending_file.hpp"
 
 namespace dewpoint::exports {
 namespace {
@@ -78,14 +78,14 @@ void fill(const fs::path& temporary, const FileContent& content) {
   std::ofstream out(temporary, std::ios::binary);
   out.write(content.bytes.data(), static_cast<std::streamsize>(content.bytes.size()));
   out.close();
-  if (!out) store::throw_unwritable(content.file, std::generic_category().message(errno));
+  if (!out) throw_unwritable(content.file, std::generic_category().message(errno));
 }
 
 // All temporaries are complete before the first takes its place.
 void write_all(const std::vector<FileContent>& files) {
-  std::vector<std::unique_ptr<store::PendingFile>> pending;
+  std::vector<std::unique_ptr<PendingFile>> pending;
   for (const FileContent& content : files) {
-    pending.push_back(std::make_unique<store::PendingFile>(content.file));
+    pending.push_back(std::make_unique<PendingFile>(content.file));
     fill(pending.back()->path(), content);
   }
   for (const auto& file : pending) file->commit();

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "dewpoint/core/pending_file.hpp"
 #include "dewpoint/exports/arrays.hpp"
 #include "dewpoint/exports/content.hpp"
 #include "dewpoint/exports/netcdf_writer.hpp"
 #include "dewpoint/exports/provenance.hpp"
 #include "dewpoint/exports/text.hpp"
-#include "dewpoint/store/pending_file.hpp"
 
 namespace dewpoint::exports {
 namespace {
@@ -94,7 +94,7 @@ FileContent netcdf_file(const Selection& selection) {
   try {
     return {selection.target, netcdf_bytes(selection)};
   } catch (const NetcdfError& error) {
-    store::throw_unwritable(selection.target, error.what());
+    throw_unwritable(selection.target, error.what());
   }
 }
 

@@ -2,12 +2,12 @@
 #include <utility>
 
 #include "dewpoint/checkpoint/npy_writer.hpp"
+#include "dewpoint/core/pending_file.hpp"
 #include "dewpoint/exports/arrays.hpp"
 #include "dewpoint/exports/content.hpp"
 #include "dewpoint/exports/provenance.hpp"
 #include "dewpoint/exports/text.hpp"
 #include "dewpoint/exports/zip_archive.hpp"
-#include "dewpoint/store/pending_file.hpp"
 
 namespace dewpoint::exports {
 namespace {
@@ -88,7 +88,7 @@ FileContent npz_file(const Selection& selection) {
     return {selection.target,
             archive.bytes({{"study", provenance(selection.study)}, {"frames", frames}})};
   } catch (const std::runtime_error& error) {
-    store::throw_unwritable(selection.target, error.what());
+    throw_unwritable(selection.target, error.what());
   }
 }
 

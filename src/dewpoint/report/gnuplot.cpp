@@ -13,7 +13,7 @@
 #include <system_error>
 
 #include "dewpoint/core/error.hpp"
-#include "dewpoint/store/pending_file.hpp"
+#include "dewpoint/core/pending_file.hpp"
 
 namespace dewpoint::report {
 namespace {
@@ -175,7 +175,7 @@ std::string quoted_text(std::string_view text) {
 std::string quoted_path(const std::filesystem::path& path) {
   const std::string name = std::filesystem::absolute(path).string();
   if (std::any_of(name.begin(), name.end(), is_control)) {
-    store::throw_unwritable(path, "gnuplot takes no control characters in a name");
+    throw_unwritable(path, "gnuplot takes no control characters in a name");
   }
   return in_single_quotes(name);
 }

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/pending_file.hpp"
 #include "dewpoint/report/gnuplot.hpp"
-#include "dewpoint/store/pending_file.hpp"
 
 namespace dewpoint::report {
 namespace {
@@ -72,16 +72,16 @@ void expect_ending(const fs::path& file, std::string_view ending, const fs::path
   const std::string bytes(std::istreambuf_iterator<char>(in), {});
   const std::size_t last = bytes.find_last_not_of('\n');
   const std::string_view content(bytes.data(), last == std::string::npos ? 0 : last + 1);
-  if (!content.ends_with(ending)) store::throw_unwritable(target, "gnuplot could not finish it");
+  if (!content.ends_with(ending)) throw_unwritable(target, "gnuplot could not finish it");
 }
 
 void write_text(const fs::path& file, const TextFile& text) {
   std::ofstream out(file, std::ios::binary);
   out << text.content;
-  if (!out.flush()) store::throw_unwritable(text.path, "the disk is full or went away");
+  if (!out.flush()) throw_unwritable(text.path, "the disk is full or went away");
 }
 
-using PendingFiles = std::vector<std::unique_ptr<store::PendingFile>>;
+using PendingFiles = std::vector<std::unique_ptr<PendingFile>>;
 
 }  // namespace
 
@@ -106,16 +106,16 @@ void write_sheet(const Sheet& sheet, const std::vector<fs::path>& files,
   script.line("{}", sheet.data.text());
   for (const fs::path& file : files) {
     const Format& format = format_of(file);
-    pending.push_back(std::make_unique<store::PendingFile>(file));
+    pending.push_back(std::make_unique<PendingFile>(file));
     add_file(script, sheet, format, quoted_path(pending.back()->path()));
   }
   const std::string complaint = run_gnuplot(script.text());
-  if (!complaint.empty()) store::throw_unwritable(files.front(), complaint);
+  if (!complaint.empty()) throw_unwritable(files.front(), complaint);
   for (std::size_t k = 0; k < files.size(); ++k) {
     expect_ending(pending[k]->path(), format_of(files[k]).ending, files[k]);
   }
   for (const TextFile& text : texts) {
-    pending.push_back(std::make_unique<store::PendingFile>(text.path));
+    pending.push_back(std::make_unique<PendingFile>(text.path));
     write_text(pending.back()->path(), text);
   }
   for (const auto& file : pending) file->commit();

@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "dewpoint/core/error.hpp"
-#include "dewpoint/store/pending_file.hpp"
+#include "dewpoint/core/pending_file.hpp"
 #include "dewpoint/store/schema.hpp"
 
 namespace dewpoint::store {

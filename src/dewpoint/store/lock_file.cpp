@@ -13,8 +13,8 @@
 #include <thread>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/pending_file.hpp"
 #include "dewpoint/store/access.hpp"
-#include "dewpoint/store/pending_file.hpp"
 
 namespace dewpoint::store {
 namespace {

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/pending_file.hpp"
 #include "dewpoint/store/access.hpp"
 #include "dewpoint/store/cell_tables.hpp"
 #include "dewpoint/store/head_tables.hpp"
 #include "dewpoint/store/lock_file.hpp"
-#include "dewpoint/store/pending_file.hpp"
 #include "dewpoint/store/plan_tables.hpp"
 #include "dewpoint/store/schema.hpp"
 #include "dewpoint/store/sweep_file.hpp"

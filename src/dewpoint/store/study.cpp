@@ -6,12 +6,12 @@
 #include <system_error>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/pending_file.hpp"
 #include "dewpoint/store/access.hpp"
 #include "dewpoint/store/cell_tables.hpp"
 #include "dewpoint/store/database.hpp"
 #include "dewpoint/store/frame_tables.hpp"
 #include "dewpoint/store/lock_file.hpp"
-#include "dewpoint/store/pending_file.hpp"
 #include "dewpoint/store/schema.hpp"
 
 namespace dewpoint::store {

@@ -1,11 +1,11 @@
-#include "dewpoint/store/pending_file.hpp"
+#include "dewpoint/core/pending_file.hpp"
 
 #include <gtest/gtest.h>
 
 #include "dewpoint/core/error.hpp"
 #include "store/scratch_folder.hpp"
 
-namespace dewpoint::store {
+namespace dewpoint {
 namespace {
 
 using test::read_bytes;
@@ -61,4 +61,4 @@ TEST(PendingFile, DoesNotReplaceAFolder) {
 }
 
 }  // namespace
-}  // namespace dewpoint::store
+}  // namespace dewpoint

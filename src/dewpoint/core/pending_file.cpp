@@ -1,4 +1,4 @@
-#include "dewpoint/store/pending_file.hpp"
+#include "dewpoint/core/pending_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 
 #include "dewpoint/core/error.hpp"
 
-namespace dewpoint::store {
+namespace dewpoint {
 namespace {
 
 namespace fs = std::filesystem;
@@ -60,4 +60,4 @@ void PendingFile::commit() {
   static_cast<void>(sync_to_disk(folder_of(target_), O_RDONLY | O_DIRECTORY));
 }
 
-}  // namespace dewpoint::store
+}  // namespace dewpoint

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <string_view>
 
-namespace dewpoint::store {
+namespace dewpoint {
 
 class PendingFile {
  public:
@@ -36,4 +36,4 @@ class PendingFile {
 /// Throws Error{unwritable_file}: "cannot write '<file>': <reason>".
 [[noreturn]] void throw_unwritable(const std::filesystem::path& file, std::string_view reason);
 
-}  // namespace dewpoint::store
+}  // namespace dewpoint

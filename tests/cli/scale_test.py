@@ -1,0 +1,288 @@
+"""The verb scale, run as a user would: what engines apply to a model, and what keeps its phase."""
+
+import json
+import math
+import struct
+import unittest
+
+from harness import ProgramTest
+from heads_support import HeadsTest
+
+ENGINES = ["hf", "vllm", "sglang", "llama.cpp", "megatron", "lmdeploy"]
+
+
+def yarn(factor):
+    return (1 + 0.1 * math.log(factor))**2
+
+
+class Explain(ProgramTest):
+    def explain(self, *arguments):
+        return self.succeed_json("scale", "explain", *arguments)
+
+    def part(self, found, coordinates, layers=None):
+        parts = [p for p in found["parts"]
+                 if p["coordinates"] == coordinates and layers in (None, p["layers"])]
+        self.assertEqual(len(parts), 1)
+        return parts[0]
+
+    def multipliers(self, part, engine):
+        return part["engines"][engine]["multiplier"]
+
+    def warnings(self, found):
+        return [warning["id"] for warning in found["warnings"]]
+
+    def write(self, name, **config):
+        base = {"model_type": "llama", "hidden_size": 2048, "num_attention_heads": 16,
+                "num_hidden_layers": 24, "max_position_embeddings": 32768}
+        with open(self.path(name), "w") as file:
+            json.dump({**base, **config}, file)
+
+    def test_deepseek_multiplies_all_coordinates(self):
+        found = self.explain("deepseek-v3", "--n", "1024,163840")
+        for coordinates in ("rotary", "other"):
+            part = self.part(found, coordinates)
+            self.assertEqual(len(part["layer_numbers"]), 61)
+            for m in self.multipliers(part, "hf"):
+                self.assertAlmostEqual(m, 1.87385, delta=5e-6)
+            self.assertAlmostEqual(part["engines"]["hf"]["base_scale"], 192**-0.5, 12)
+        second = self.explain("deepseek-v2", "--n", "1024")
+        self.assertAlmostEqual(self.multipliers(self.part(second, "other"), "hf")[0], 1.58963, delta=5e-6)
+
+    def test_laguna_is_twice_as_cold_in_vllm(self):
+        found = self.explain("laguna-xs.2", "--n", "4096")
+        part = self.part(found, "rotary", "full attention")
+        self.assertEqual(self.multipliers(part, "hf"), [1])
+        self.assertAlmostEqual(self.multipliers(part, "vllm")[0], 1.41589**2, delta=3e-5)
+        self.assertEqual(self.multipliers(self.part(found, "other", "full attention"), "vllm"), [1])
+        ids = self.warnings(found)
+        for name in ("vllm-drops-attention-factor", "megatron-has-no-attention-factor",
+                     "llama-cpp-drops-attention-factor"):
+            self.assertIn(name, ids)
+        text = self.succeed("scale", "explain", "laguna-xs.2", "--engine", "hf,vllm")
+        for word in ("warning vllm-drops-attention-factor: m = 2.005 in vllm, 1 in hf", "attn_factor",
+                     "full attention (10 of 40 layers), rotary coordinates", "2.0047", "n=131072"):
+            self.assertIn(word, text)
+
+    # Positions 8191, 131071 and 1048575 are the queries that see as many keys.
+    def test_llama_4_follows_the_position_where_nothing_turns(self):
+        found = self.explain("llama-4-scout", "--n", "8191,8192,131072,1048576", "--deployed", "1048576")
+        for engine in ("hf", "vllm", "llama.cpp"):
+            for m, known in zip(self.multipliers(self.part(found, "other"), engine),
+                                (1, 1.069315, 1.283321, 1.485981)):
+                self.assertAlmostEqual(m, known, delta=5e-7)
+        self.assertEqual(self.multipliers(self.part(found, "rotary"), "hf"), [1] * 4)
+
+    def test_ministral_3_in_hf_and_in_vllm(self):
+        found = self.explain("ministral-3-8b", "--n", "16384,16385,262144")
+        for m, known in zip(self.multipliers(self.part(found, "rotary"), "hf"), (1, 1.069315, 1.277259)):
+            self.assertAlmostEqual(m, known, delta=5e-7)
+        self.assertNotAlmostEqual(self.multipliers(self.part(found, "rotary"), "vllm")[0], 1, delta=0.1)
+
+    def test_both_spellings_of_a_configuration_say_the_same(self):
+        facts = {"factor": 8.0, "original_max_position_embeddings": 4096}
+        self.write("v4.json", rope_theta=500000.0, rope_scaling={"type": "yarn", **facts})
+        self.write("v5.json", rope_parameters={"rope_type": "yarn", "rope_theta": 500000.0, **facts})
+        old, new = self.explain("v4.json"), self.explain("v5.json")
+        self.assertEqual(old["parts"], new["parts"])
+        self.assertEqual(self.warnings(old), self.warnings(new))
+        for m in self.multipliers(self.part(old, "rotary"), "hf"):
+            self.assertAlmostEqual(m, yarn(8), 12)
+
+    def test_an_explicit_factor_is_dropped_by_vllm(self):
+        self.write("config.json", rope_parameters={
+            "rope_type": "yarn", "factor": 64.0, "original_max_position_embeddings": 4096,
+            "attention_factor": 1.0, "rope_theta": 500000.0})
+        found = self.explain(self.folder.name, "--engine", "vllm", "--engine", "hf", "--n", "4096")
+        part = self.part(found, "rotary")
+        self.assertEqual([*part["engines"]], ["vllm", "hf"])
+        self.assertAlmostEqual(self.multipliers(part, "vllm")[0], yarn(64), 12)
+        self.assertEqual(self.multipliers(part, "hf"), [1])
+        self.assertEqual(self.warnings(found)[0], "vllm-drops-attention-factor")
+
+    def test_the_answer_has_the_documented_keys(self):
+        found = self.explain("qwen-7b")
+        self.assertEqual([*found], ["answer", "version", "config", "model_type", "max_positions", "n", "parts",
+                                    "warnings", "notes", "figure"])
+        self.assertEqual([*found["parts"][0]], ["layers", "layer_numbers", "coordinates", "softcap", "engines"])
+        self.assertEqual([*found["parts"][0]["engines"]], ENGINES)
+        for engine in found["parts"][0]["engines"].values():
+            self.assertEqual([*engine], ["base_scale", "formula", "multiplier"])
+            self.assertEqual(len(engine["multiplier"]), len(found["n"]))
+        for warning in found["warnings"]:
+            self.assertEqual([*warning], ["id", "engines", "title", "explanation"])
+
+    def test_every_preset_is_listed_and_explained(self):
+        names = [preset["name"] for preset in self.explain("--presets")["presets"]]
+        self.assertIn("deepseek-v3", names)
+        self.assertIn("gpt2", self.succeed("scale", "explain", "--presets"))
+        for name in names:
+            found = self.explain(name, "--n", "4096")
+            self.assertEqual(found["config"], name)
+            for part in found["parts"]:
+                for engine in part["engines"].values():
+                    self.assertTrue(0.1 < engine["multiplier"][0] < 10, (name, engine))
+
+    def test_the_plot_as_a_file(self):
+        found = self.explain("qwen-7b", "--n", "1024,32768", "-o", "m.svg")
+        self.assertEqual(found["figure"], "m.svg")
+        with open(self.path("m.svg")) as file:
+            text = file.read()
+        self.assertEqual([word for word in ("Logit multiplier of qwen", "visible keys n", "lmdeploy")
+                          if word not in text], [])
+
+    def gguf(self, *pairs):
+        """A file of metadata without tensors, byte by byte."""
+        def text(value):
+            return struct.pack("<Q", len(value)) + value.encode()
+
+        body = b""
+        for key, value in pairs:
+            body += text(key)
+            if isinstance(value, str):
+                body += struct.pack("<I", 8) + text(value)
+            elif isinstance(value, int):
+                body += struct.pack("<II", 4, value)
+            else:
+                body += struct.pack("<If", 6, value)
+        return b"GGUF" + struct.pack("<IQQ", 3, 0, len(pairs)) + body
+
+    def test_the_metadata_of_a_gguf_file(self):
+        file = self.gguf(("general.architecture", "llama"), ("llama.block_count", 4),
+                         ("llama.embedding_length", 64), ("llama.feed_forward_length", 128),
+                         ("llama.context_length", 4096), ("llama.attention.head_count", 8),
+                         ("llama.rope.scaling.type", "yarn"), ("llama.rope.scaling.factor", 4.0),
+                         ("llama.rope.scaling.original_context_length", 1024))
+        for name, content in (("m.gguf", file), ("cut.gguf", file[:100])):
+            with open(self.path(name), "wb") as out:
+                out.write(content)
+        found = self.explain("m.gguf", "--engine", "llama.cpp", "--n", "1024")
+        self.assertEqual((found["model_type"], found["max_positions"]), ("llama", 4096))
+        self.assertAlmostEqual(self.multipliers(self.part(found, "rotary"), "llama.cpp")[0], yarn(4), 6)
+        self.assertIn("cut.gguf", self.refuse(2, "scale", "explain", "cut.gguf"))
+
+    def test_bad_input_is_refused(self):
+        self.write("negative.json", rope_scaling={"type": "yarn", "factor": -4.0,
+                                                  "original_max_position_embeddings": 4096})
+        for name, content in (("broken.json", '{"model_type": "llama", '), ("text.json", "no JSON\n")):
+            with open(self.path(name), "w") as file:
+                file.write(content)
+        for arguments, words in [
+            ([], ["config", "preset", "--presets"]),
+            (["deepsek-v3"], ["'deepsek-v3'", "did you mean 'deepseek-v3'?"]),
+            (["absent.json"], ["absent.json", "not there"]),
+            (["broken.json"], ["broken.json"]),
+            (["text.json"], ["text.json", "config.json"]),
+            (["negative.json"], ["negative.json", "rope_scaling.factor", "-4"]),
+            (["gpt2", "--engine", "vlm"], ["engine", "'vlm'", "vllm"]),
+            (["gpt2", "--n", "0"], ["n: 0 "]),
+            (["gpt2", "--n", "many"], ["n: 'many'"]),
+            (["gpt2", "--deployed", "-3"], ["deployed", "-3"]),
+            (["gpt2", "-o", "m.txt"], ["m.txt", ".svg"]),
+        ]:
+            message = self.refuse(2, "scale", "explain", *arguments)
+            for word in words:
+                self.assertIn(word, message)
+        self.assertIn("no/m.svg", self.refuse(1, "scale", "explain", "gpt2", "-o", "no/m.svg"))
+
+    def test_the_examples_work_when_pasted(self):
+        example = self.succeed("scale", "explain", "--help").split("Example:")[1].strip().split("\n")[0].split()
+        self.assertEqual(example[:3], ["dewpoint", "scale", "explain"])
+        self.assertIn("m(n)", self.succeed(*example[1:]))
+        for word in ("explain", "fit"):
+            self.assertIn(word, self.succeed("scale"))
+
+
+class Fit(HeadsTest):
+    """Heads as trained, and with queries that are shorter by 1.5: their dew points are as much larger."""
+
+    def setUp(self):
+        super().setUp()
+        shape = {"seed": 9, "shape": [6, 3, 256, 16]}
+        self.ask_numpy([{"file": "trained.npz", **shape}, {"file": "deployed.npz", "factor": 1 / 1.5, **shape}])
+        for name in ("trained", "deployed"):
+            self.succeed("heads", f"{name}.npz", "--rows", "256", "--replicates", "100", "-o", f"{name}.study")
+
+    def fit(self, *arguments):
+        return self.succeed_json("scale", "fit", "deployed.study", "--trained", "trained.study",
+                                 "--train-length", "256", *arguments)
+
+    # Both runs have the same rows, so that only rounding is left of the difference: 2e-5 a dew point.
+    def test_the_factor_of_every_head_and_of_all(self):
+        found = self.fit("--target", "256")
+        for factor in (found["global"][0], found["layers"][0]["factors"][0],
+                       *(head["factors"][0] for head in found["heads"])):
+            self.assertAlmostEqual(factor["multiplier"] / 1.5, 1, delta=4e-5)
+            self.assertTrue(factor["lower"] < 1.5 < factor["upper"], factor)
+            self.assertFalse(factor["extrapolated"])
+        self.assertEqual(len(found["heads"]), 6)
+        with_sink = self.fit("--target", "256", "--with-sink")["global"][0]
+        self.assertAlmostEqual(with_sink["multiplier"] / 1.5, 1, delta=4e-5)
+
+    def test_the_same_run_twice_needs_nothing(self):
+        found = self.succeed_json("scale", "fit", "trained.study", "--train-length", "256", "--target", "256")
+        self.assertEqual(found["global"][0]["multiplier"], 1)
+
+    def test_settings_for_every_engine_give_the_factor_back(self):
+        found = self.fit("--target", "256,512")
+        m = found["global"][1]["multiplier"]
+        exports = {one["target"]: one for one in found["exports"]}
+        self.assertEqual([*exports][:6], ENGINES)
+        self.assertIn("keys of Llama 4", exports)
+        hf = json.loads(exports["hf"]["text"])["rope_parameters"]
+        self.assertEqual((hf["rope_type"], hf["factor"]), ("yarn", 2))
+        self.assertAlmostEqual(hf["attention_factor"]**2 / m, 1, delta=4e-6)  # six decimals
+        vllm = json.loads(exports["vllm"]["text"].split("'")[1])["rope_parameters"]
+        self.assertAlmostEqual(vllm["attn_factor"]**2 * yarn(2) / m, 1, delta=4e-6)
+        cpp = exports["llama.cpp"]
+        self.assertAlmostEqual(float(cpp["text"].split("float:")[1])**2 * yarn(2) / m, 1, delta=4e-6)
+        self.assertTrue(any("--yarn-attn-factor" in warning for warning in cpp["warnings"]))
+
+    def test_what_was_not_measured_is_marked(self):
+        found = self.fit("--target", "256,512")
+        self.assertEqual([factor["extrapolated"] for factor in found["global"]], [False, True])
+        self.assertTrue(found["warnings"][-1].startswith("extrapolated"))
+        for export in found["exports"]:
+            self.assertTrue(any(w.startswith("extrapolated") for w in export["warnings"]), export["target"])
+        text = self.succeed("scale", "fit", "deployed.study", "--trained", "trained.study", "--train-length",
+                            "256", "--target", "512", "--heads")
+        self.assertGreater(text.count("] extrapolated"), 6)
+        for word in ("by layer", "by head", "known schedules", "--hf-overrides", "llama.cpp:"):
+            self.assertIn(word, text)
+
+    def test_schedules_are_sorted_by_their_misfit(self):
+        found = self.fit("--target", "128,256")
+        misfits = [one["root_mean_square"] for one in found["schedules"]]
+        self.assertEqual(misfits, sorted(misfits))
+        names = [one["name"] for one in found["schedules"]]
+        for name in ("constant", "yarn", "log-n", "llama-4"):
+            self.assertIn(name, names)
+        swan = [one for one in found["schedules"] if one["name"] == "swan"]
+        self.assertTrue(all(not one["confirmed"] for one in swan))
+
+    def test_the_settings_start_from_a_configuration(self):
+        found = self.fit("--target", "512", "--config", "llama-3.1-8b")
+        hf = json.loads(found["exports"][0]["text"])["rope_parameters"]
+        self.assertEqual(hf["rope_theta"], 500000)
+
+    def test_bad_input_is_refused(self):
+        self.succeed("dew", "--law", "gaussian:sigma=1", "--n", "100,1000", "--draws", "4", "-o", "dew.study")
+        good = ["--train-length", "256", "--target", "256"]
+        for arguments, words in [
+            (["absent.study", *good], ["absent.study"]),
+            (["trained.npz", *good], ["trained.npz", "study"]),
+            (["dew.study", *good], ["dew.study", "no heads", "'dew'"]),
+            (["trained.study", "--trained", "dew.study", *good], ["dew.study", "no heads"]),
+            (["trained.study", "--target", "256"], ["train-length"]),
+            (["trained.study", "--train-length", "1", "--target", "256"], ["train-length: 1 "]),
+            (["trained.study", "--train-length", "-3", "--target", "256"], ["train-length", "-3"]),
+            (["trained.study", "--train-length", "4", "--target", "256"], ["train-length", "4 keys"]),
+            (["trained.study", "--train-length", "256", "--target", "0"], ["target: 0 "]),
+            (["trained.study", "--config", "none", *good], ["'none'"]),
+        ]:
+            message = self.refuse(2, "scale", "fit", *arguments)
+            for word in words:
+                self.assertIn(word, message)
+
+
+if __name__ == "__main__":
+    unittest.main()
