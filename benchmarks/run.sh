@@ -12,6 +12,7 @@ python=/usr/bin/python3
 "$build/top_scores_bench"
 "$build/layer_bench"
 "$build/float32_bench"
+"$build/head_bench" "$here/peers" "$python"
 "$build/phase_map_bench" "$here/peers" "$python" ${DEWPOINT_TORCH_PYTHON:+"$DEWPOINT_TORCH_PYTHON"}
 "$build/jacobian_norm_bench" "$here/peers" "$python" ${DEWPOINT_TORCH_PYTHON:+"$DEWPOINT_TORCH_PYTHON"}
 "$build/adam_step_bench" "$here/peers" ${DEWPOINT_TORCH_PYTHON:+"$DEWPOINT_TORCH_PYTHON"}

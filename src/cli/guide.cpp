@@ -21,14 +21,12 @@ Try
 Ask
   dewpoint dew              where a law of scores, or a file of them, condenses as n grows
   dewpoint condense         Gaussian scores, a planted key; query point: keys on a sphere
-  dewpoint train            one attention layer learns a Markov chain: focus and dilution
-  dewpoint heads            real heads, from a dump or a checkpoint; scale: which multiplier engines
-                            really apply to the logits, and which would keep the phase of training
-  dewpoint phase depth      many layers; predict: theory at any length; verify: are the papers right?
+  dewpoint heads            real heads, from a dump or a checkpoint; scale: what engines do to logits
+  dewpoint train            one layer learns a Markov chain: focus, dilution; phase depth: many layers
+  dewpoint predict          theory at any length; verify: are the papers right?
   dewpoint run STUDY.toml   any of it over a grid, resumable, on threads or MPI; report: as a page
   dewpoint doctor           what this build and this machine have
-  dewpoint VERB --help      options, and an example that works when pasted
-  man dewpoint              everything, after make install
+  dewpoint VERB --help      options, and an example to paste; after make install: man dewpoint
 )",
       version());
   return 0;

@@ -239,7 +239,7 @@ std::vector<experiments::NamedMultiplier> multipliers_of(const std::string& beta
       if (!(beta > 0.0)) {
         throw Error(Code::bad_value, fmt::format("beta: {} is not above 0", beta));
       }
-      std::string name = fmt::format("{}", beta);
+      std::string name = fmt::format("{:g}", beta);
       if (!names.insert(name).second) continue;
       multipliers.push_back({std::move(name), [beta](std::size_t) { return beta; }});
     }

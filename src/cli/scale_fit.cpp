@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -69,6 +70,16 @@ scaling::AttentionConfig plain_config(std::size_t train_length) {
   return config;
 }
 
+/// Says so also where no schedule was fitted, and an export cannot know.
+void mark_extrapolated(scaling::EngineExport& one, double target) {
+  const auto marked = [](const std::string& warning) {
+    return warning.starts_with("extrapolated");
+  };
+  if (std::any_of(one.warnings.begin(), one.warnings.end(), marked)) return;
+  one.warnings.push_back(
+      fmt::format("extrapolated: {:g} keys lie outside the lengths that were measured", target));
+}
+
 /// For every engine the factor at the longest target; Llama 4's keys for the fitted schedule.
 std::vector<Export> exports_of(const IsoPhaseFit& fit, const scaling::AttentionConfig& config) {
   std::vector<Export> exports;
@@ -84,6 +95,9 @@ std::vector<Export> exports_of(const IsoPhaseFit& fit, const scaling::AttentionC
   if (fit.fitted) {
     request.schedule = *fit.fitted;
     exports.push_back({"keys of Llama 4", scaling::export_llama4_keys(config, request)});
+  }
+  if (fit.global.back()->extrapolated) {
+    for (Export& one : exports) mark_extrapolated(one.syntax, request.target_length);
   }
   return exports;
 }

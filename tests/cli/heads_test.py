@@ -8,8 +8,8 @@ import unittest
 
 from heads_support import TOLERANCE, HeadsTest
 
-# Four heads share two key heads; 300 tokens are octaves that are no powers of two.
-SHAPE = [4, 2, 300, 16]
+# Four heads share two key heads; the octaves of 200 tokens are no powers of two.
+SHAPE = [4, 2, 200, 16]
 ALL_ROWS = ["--rows", "512", "--replicates", "20"]
 
 
@@ -24,12 +24,12 @@ class Dense(HeadsTest):
 
     def test_every_bin_of_causal_heads(self):
         found = self.check({}, {})
-        self.assertEqual(found["result"]["variables"]["rows"]["mean"][0][3], [9, 19, 38, 75, 150])
+        self.assertEqual(found["result"]["variables"]["rows"]["mean"][0][3], [13, 25, 50, 100])
         self.assertIn("scale-assumed", found["notes"][0])
 
     def test_a_sliding_window(self):
         found = self.check({}, {"window": 50}, "--window", "50")
-        self.assertEqual(found["result"]["variables"]["rows"]["mean"][0][0][-1], 275)
+        self.assertEqual(found["result"]["variables"]["rows"]["mean"][0][0][-1], 175)
         self.assertEqual(found["parameters"]["window"], "50")
 
     def test_a_soft_cap_and_a_scale(self):
@@ -37,7 +37,7 @@ class Dense(HeadsTest):
 
     def test_queries_that_see_every_key(self):
         found = self.check({}, {"causal": False}, "--no-causal")
-        self.assertEqual(found["result"]["variables"]["rows"]["mean"][0][0], [None] * 4 + [300])
+        self.assertEqual(found["result"]["variables"]["rows"]["mean"][0][0], [None] * 3 + [200])
 
     def test_learned_sinks(self):
         found = self.check({"sinks": [-2, 0, 2, 6]}, {})
@@ -92,13 +92,13 @@ class Dumps(HeadsTest):
 
     def test_a_schedule_is_its_multiplier_at_every_length(self):
         found = self.succeed_json("heads", "dump.npz", *ALL_ROWS, "--schedule", "constant:1.5",
-                                  "--schedule", "log-n", "--train-length", "75", "--beta", "1.5")
+                                  "--schedule", "log-n", "--train-length", "50", "--beta", "1.5")
         names = found["result"]["dimensions"]["multiplier"]
         self.assertEqual(names, ["1", "1.5", "constant:1.5", "log-n"])
         self.assertEqual(self.statistics(found, 1), self.statistics(found, 2))
         plain, grown = self.statistics(found, 0), self.statistics(found, 3)
         for place, cell in plain.items():
-            if place[2] <= 75:
+            if place[2] <= 50:
                 self.assertEqual(cell, grown[place])
             else:
                 self.assertLess(cell["phase"], grown[place]["phase"])
@@ -138,7 +138,8 @@ class Dumps(HeadsTest):
             self.assertGreater(head["verdicts"]["30"]["probability"], 0.99)
 
     def test_a_misspelt_fact_is_noticed(self):
-        self.ask_numpy([{"file": "misspelt.npz", "seed": 1, "shape": SHAPE, "facts": {"softcp": "3"}}])
+        self.ask_numpy([{"file": "misspelt.npz", "seed": 1, "shape": SHAPE,
+                         "facts": {"format": "dewpoint-qk", "softcp": "3"}}])
         notes = self.succeed_json("heads", "misspelt.npz", *ALL_ROWS)["notes"]
         self.assertTrue(any("'softcp'" in note and "'softcap'" in note for note in notes), notes)
 
@@ -172,16 +173,16 @@ class Dumps(HeadsTest):
     def test_the_study_is_shown_exported_drawn_and_reported(self):
         found = self.succeed_json("heads", "dump.npz", "--beta", "2", "-o", "h.study")
         shown = self.succeed("show", "h.study")
-        self.assertIn("layer (1), head (4), n (5), multiplier (2)", shown)
+        self.assertIn("layer (1), head (4), n (4), multiplier (2)", shown)
         self.assertIn("input = dump.npz", shown)
         self.succeed("export", "h.study", "-o", "h.csv")
         with open(self.path("h.csv"), newline="") as file:
             rows = list(csv.DictReader(file))
-        self.assertEqual(len(rows), 4 * 5 * 2)
+        self.assertEqual(len(rows), 4 * 4 * 2)
         entropy = found["result"]["variables"]["entropy"]["mean"]
         last = rows[-1]
-        self.assertEqual((last["head"], last["n"], last["multiplier"]), ("3", "300", "2"))
-        self.assertEqual(float(last["entropy"]), entropy[0][3][4][1])
+        self.assertEqual((last["head"], last["n"], last["multiplier"]), ("3", "200", "2"))
+        self.assertEqual(float(last["entropy"]), entropy[0][3][3][1])
         self.assertTrue(os.path.exists(self.path("h-layer-head-n.csv")))  # dew points
         self.succeed("figure", "h.study", "-o", "phase.svg")
         self.succeed("figure", "h.study", "--observable", "dew_point", "-o", "dew.svg")

@@ -226,8 +226,7 @@ class Fit(HeadsTest):
         found = self.fit("--target", "256,512")
         m = found["global"][1]["multiplier"]
         exports = {one["target"]: one for one in found["exports"]}
-        self.assertEqual([*exports][:6], ENGINES)
-        self.assertIn("keys of Llama 4", exports)
+        self.assertEqual([*exports], ENGINES)
         hf = json.loads(exports["hf"]["text"])["rope_parameters"]
         self.assertEqual((hf["rope_type"], hf["factor"]), ("yarn", 2))
         self.assertAlmostEqual(hf["attention_factor"]**2 / m, 1, delta=4e-6)  # six decimals
@@ -236,6 +235,18 @@ class Fit(HeadsTest):
         cpp = exports["llama.cpp"]
         self.assertAlmostEqual(float(cpp["text"].split("float:")[1])**2 * yarn(2) / m, 1, delta=4e-6)
         self.assertTrue(any("--yarn-attn-factor" in warning for warning in cpp["warnings"]))
+
+    # Within one run dew points grow with n, which is a schedule over positions.
+    def test_a_schedule_through_two_lengths_is_also_given_in_the_keys_of_llama_4(self):
+        found = self.succeed_json("scale", "fit", "trained.study", "--train-length", "64", "--target",
+                                  "128,256")
+        self.assertEqual(found["fitted_range"], [64, 256])
+        self.assertGreater(found["fitted_slope"]["mean"], 0)
+        keys = found["exports"][-1]
+        self.assertEqual(keys["target"], "keys of Llama 4")
+        said = json.loads(keys["text"])
+        self.assertEqual(said["floor_scale"], 64)
+        self.assertAlmostEqual(said["attn_scale"], found["fitted_slope"]["mean"], delta=1e-5)
 
     def test_what_was_not_measured_is_marked(self):
         found = self.fit("--target", "256,512")

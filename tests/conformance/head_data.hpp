@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dewpoint/attention/head.hpp"
+#include "dewpoint/attention/head_strip.hpp"
 #include "dewpoint/core/head_kernels.hpp"
 #include "support/test_seed.hpp"
 
@@ -86,8 +87,10 @@ struct Shape {
   std::size_t queries, keys, dimension;
 };
 
+// The last spans several blocks of keys.
 inline const std::vector<Shape> kShapes = {
-    {1, 1, 16}, {2, 2, 5}, {3, 3, 64}, {17, 17, 80}, {20, 83, 16}, {512, 512, 64}, {130, 513, 64}};
+    {1, 1, 16},   {2, 2, 5},      {3, 3, 64},     {17, 17, 80},
+    {20, 83, 16}, {512, 512, 64}, {130, 513, 64}, {30, 2 * kBlockKeys + 300, 16}};
 
 /// Once per instruction set.
 class HeadConformance : public testing::TestWithParam<std::string> {

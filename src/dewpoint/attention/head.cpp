@@ -110,6 +110,7 @@ class MeasuredRow {
   // `scores`: those of all visible keys in the unit of the running row at m = 1, for dew points.
   [[nodiscard]] HeadRow finish(std::span<const float> scores) const {
     HeadRow result{row_.position, row_.visible.size(), {}, kUndefined, kUndefined};
+    result.softmax.reserve(multipliers_.size());
     for (std::size_t k = 0; k < multipliers_.size(); ++k) result.softmax.push_back(softmax(k));
     check(result.softmax.front());
     if (scores.empty()) return result;
@@ -170,11 +171,13 @@ class Measurement {
 
   [[nodiscard]] std::vector<HeadRow> strip(const HeadStrip& strip, MatrixView<float> room) const {
     std::vector<MeasuredRow> rows;
+    rows.reserve(strip.rows().size());
     for (const StripRow& row : strip.rows()) rows.emplace_back(head_, row, multipliers_);
     strip.for_each_block(room, dew_points_, [&](const ProductBlock& block) {
       for (std::size_t i = block.rows.begin; i < block.rows.end; ++i) rows[i].add(block, i);
     });
     std::vector<HeadRow> results;
+    results.reserve(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
       std::span<const float> scores;
       const Range visible = strip.rows()[i].visible;
@@ -192,17 +195,17 @@ class Measurement {
   bool dew_points_;
 };
 
-// Columns that the widest strip needs.
+// Columns that the widest strip needs: HeadStrip::keys() at its largest.
 std::size_t widest_strip(const Head& head, std::span<const std::size_t> queries) {
+  const auto visible = [&](std::size_t query) {
+    return head.mask.visible(head.first_position + query, head.keys.rows());
+  };
   std::size_t widest = 0;
   for (std::size_t s = 0; s < strip_count(queries.size()); ++s) {
     const auto some = strip_queries(queries, s);
-    const auto visible = [&](std::size_t query) {
-      return head.mask.visible(head.first_position + query, head.keys.rows());
-    };
     widest = std::max(widest, visible(some.back()).end - visible(some.front()).begin);
   }
-  return widest;
+  return widest + kLanePadding;
 }
 
 }  // namespace
@@ -212,10 +215,11 @@ std::vector<HeadRow> measure_rows(const Head& head, std::span<const std::size_t>
                                   const RunContext& context) {
   check_head(head);
   const Measurement measurement(head, multipliers, dew_points);
+  const PackedKeys keys(head.keys);
   StripRooms rooms(dew_points ? widest_strip(head, queries) : kBlockKeys);
   std::vector<HeadRow> results(queries.size());
   parallel_for(strip_count(queries.size()), context, [&](std::size_t s) {
-    const HeadStrip strip(head, strip_queries(queries, s));
+    const HeadStrip strip(head, keys, strip_queries(queries, s));
     rooms.with_room([&](MatrixView<float> room) {
       std::ranges::move(measurement.strip(strip, room),
                         results.begin() + static_cast<std::ptrdiff_t>(s * kStripQueries));

@@ -1,8 +1,8 @@
 // One head of a real model: scores of given queries and keys, streamed.
 //
 // The scores of a few dozen queries against all keys they see are complete at a time, a strip; so
-// memory is O(n d + strip · n) and no n x n matrix exists. Products are float32 through BLAS, sums
-// leave the kernels as float64. The plain version in double is in head_reference.hpp; both pass
+// memory is O(n d + strip · n) and no n x n matrix exists. Products are float32, sums leave the
+// kernels as float64. The plain version in double is in head_reference.hpp; both pass
 // tests/conformance.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -48,8 +48,8 @@ using LogitMultiplier = std::function<double(std::size_t keys)>;
 ///               dew points to kRowDewPointError (row_dew_points.hpp).
 ///   Properties  (1) equals reference_rows within that accuracy, for every mask.
 ///               (2) the same bytes for any number of threads.
-///               (3) memory beyond the results, per thread: 96 n floats with dew points, 96 · 512
-///                   without.
+///               (3) memory beyond the results: a copy of the keys and, per thread, 96 n floats
+///                   with dew points, 96 · 1024 without.
 [[nodiscard]] std::vector<HeadRow> measure_rows(const Head& head,
                                                 std::span<const std::size_t> queries,
                                                 std::span<const LogitMultiplier> multipliers,

@@ -80,9 +80,10 @@ void attend(const Head& head, const LogitMultiplier& multiplier, MatrixView<floa
   DEWPOINT_EXPECTS(out.rows() == head.queries.rows() && out.cols() == head.values.cols());
   std::vector<std::size_t> queries(head.queries.rows());
   std::iota(queries.begin(), queries.end(), std::size_t{0});
+  const PackedKeys keys(head.keys);
   StripRooms rooms(kBlockKeys);
   parallel_for(strip_count(queries.size()), context, [&](std::size_t s) {
-    const HeadStrip strip(head, strip_queries(queries, s));
+    const HeadStrip strip(head, keys, strip_queries(queries, s));
     std::vector<OpenOutput> outputs;
     for (const StripRow& row : strip.rows()) {
       outputs.emplace_back(head, row, multiplier, out.row(row.query));

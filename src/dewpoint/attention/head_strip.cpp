@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dewpoint/core/blas.hpp"
 #include "dewpoint/core/kernels.hpp"
 
 namespace dewpoint::attention {
@@ -18,8 +17,8 @@ std::span<float> ProductBlock::of(std::size_t row, Range wanted) const {
   return products.row(row - rows.begin).subspan(wanted.begin - keys.begin, wanted.size());
 }
 
-HeadStrip::HeadStrip(const Head& head, std::span<const std::size_t> queries)
-    : head_(head), queries_(queries.size(), head.queries.cols()) {
+HeadStrip::HeadStrip(const Head& head, const PackedKeys& keys, std::span<const std::size_t> queries)
+    : keys_(keys), queries_(queries.size(), head.queries.cols()) {
   DEWPOINT_EXPECTS(!queries.empty() && queries.size() <= kStripQueries);
   for (const std::size_t query : queries) {
     DEWPOINT_EXPECTS(rows_.empty() || rows_.back().query < query);
@@ -29,15 +28,18 @@ HeadStrip::HeadStrip(const Head& head, std::span<const std::size_t> queries)
   }
 }
 
-Range HeadStrip::keys() const { return {rows_.front().visible.begin, rows_.back().visible.end}; }
+// Packed keys begin at multiples of kLanePadding.
+Range HeadStrip::keys() const {
+  return {rows_.front().visible.begin / kLanePadding * kLanePadding, rows_.back().visible.end};
+}
 
 // Both ends of what a row sees never move back from one row to the next.
 Range HeadStrip::rows_seeing(Range keys) const {
-  const auto starts_too_late = std::ranges::find_if(
+  const auto reaching = std::ranges::find_if(
       rows_, [&](const StripRow& row) { return row.visible.end > keys.begin; });
   const auto past = std::ranges::find_if(
       rows_, [&](const StripRow& row) { return row.visible.begin >= keys.end; });
-  const auto begin = static_cast<std::size_t>(starts_too_late - rows_.begin());
+  const auto begin = static_cast<std::size_t>(reaching - rows_.begin());
   return {begin, std::max(begin, static_cast<std::size_t>(past - rows_.begin()))};
 }
 
@@ -50,7 +52,7 @@ void HeadStrip::for_each_block(MatrixView<float> products, bool keep,
     if (seeing.size() == 0) continue;
     const std::size_t column = keep ? begin - all.begin : 0;
     const MatrixView<float> out = products.block(seeing, {column, column + block.size()});
-    multiply_abt(queries_.view().row_range(seeing), head_.keys.row_range(block), out);
+    keys_.multiply(queries_.view().row_range(seeing), block, out);
     use({seeing, block, out});
   }
 }

@@ -3,11 +3,12 @@
 //
 // Queries are in increasing order, so under every mask the rows that see something of a block
 // follow each other, and only these are multiplied. A block of products stays in the second-level
-// cache until it has been used.
+// cache until it has been used. Keys are packed once for all strips (core/packed_keys.hpp).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -16,14 +17,15 @@
 #include <vector>
 
 #include "dewpoint/attention/head.hpp"
+#include "dewpoint/core/packed_keys.hpp"
 
 namespace dewpoint::attention {
 
-/// Queries in a strip: enough for BLAS to reach its speed, few enough that their scores over 131072
-/// keys are 50 MB.
+/// Queries in a strip: enough to make much of every key that is loaded, few enough that their
+/// scores over 131072 keys are 50 MB.
 inline constexpr std::size_t kStripQueries = 96;
-/// Keys in a block: 192 KiB of products.
-inline constexpr std::size_t kBlockKeys = 512;
+/// Keys in a block: 384 KiB of products.
+inline constexpr std::size_t kBlockKeys = 1024;
 
 struct StripRow {
   std::size_t query;     // row of head.queries
@@ -44,11 +46,12 @@ struct ProductBlock {
 
 class HeadStrip {
  public:
-  /// `queries` increase, and there are 1 to kStripQueries of them. The head must outlive the strip.
-  HeadStrip(const Head& head, std::span<const std::size_t> queries);
+  /// `keys` are those of the head, and outlive the strip. `queries` increase, and there are 1 to
+  /// kStripQueries of them.
+  HeadStrip(const Head& head, const PackedKeys& keys, std::span<const std::size_t> queries);
 
   [[nodiscard]] std::span<const StripRow> rows() const { return rows_; }
-  /// From the first key that some row sees to the last.
+  /// From the first key that some row sees, or a few before it, to the last.
   [[nodiscard]] Range keys() const;
 
   /// Calls use(block) for every block in turn. With `keep`, products(i, j − keys().begin) is the
@@ -60,7 +63,7 @@ class HeadStrip {
  private:
   [[nodiscard]] Range rows_seeing(Range keys) const;
 
-  const Head& head_;
+  const PackedKeys& keys_;
   std::vector<StripRow> rows_;
   Matrix<float> queries_;
 };

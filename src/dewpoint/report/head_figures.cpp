@@ -110,8 +110,8 @@ Range range_of(const std::vector<HeatmapPanel>& panels) {
 // As far on either side of 1 as the farthest head, and at least a factor of 2.
 void part_at_one(HeatmapFigure& figure) {
   const Range range = range_of(figure.panels);
-  double reach = 2.0;
-  if (range.low > 0.0) reach = std::max({reach, range.high, 1.0 / range.low});
+  double reach = std::max(2.0, range.high);
+  if (range.low > 0.0) reach = std::max(reach, 1.0 / range.low);
   reach = std::min(reach, 100.0);
   figure.z_low = 1.0 / reach;
   figure.z_high = reach;
@@ -179,6 +179,21 @@ void add_prediction(LinePanel& panel, const Frame& frame) {
 
 // ---- sweeps ---------------------------------------------------------------------------------
 
+/// What stands beside the losses must be there for the same lengths, and as often for each.
+const std::vector<Estimate>& cells_beside(const Frame& frame, const std::string& variable,
+                                          const Names& dimensions, const Frame& loss,
+                                          std::size_t per_length) {
+  const std::vector<Estimate>& cells = variable_over(frame, variable, dimensions).cells;
+  const std::vector<double>& lengths = loss.dimension("length").coordinates;
+  if (frame.dimension("length").coordinates != lengths ||
+      cells.size() != lengths.size() * per_length) {
+    throw Error(
+        Code::bad_value,
+        fmt::format("frame '{}' has other lengths or rotations than the losses", frame.name()));
+  }
+  return cells;
+}
+
 /// The line of one rotation at one length.
 Series loss_line(const Frame& loss, std::size_t length, std::size_t rope) {
   const std::vector<double>& multipliers = increasing(loss, "multiplier");
@@ -205,9 +220,10 @@ void add_iso_phases(LinePanel& panel, const store::StudyRecord& study, std::size
     }
   }
   const std::size_t ropes = panel.series.size();
-  const Variable& factors = variable_over(*iso, "iso_phase", {"length", "rope"});
+  const std::vector<Estimate>& factors =
+      cells_beside(*iso, "iso_phase", {"length", "rope"}, study.frame("loss"), ropes);
   for (std::size_t rope = 0; rope < ropes; ++rope) {
-    const double factor = factors.cells[length * ropes + rope].mean;
+    const double factor = factors[length * ropes + rope].mean;
     panel.series.push_back(as_theory(
         {"", SeriesStyle::dotted, panel.series[rope].colour, {factor, factor}, {low, high}, {}}));
   }
@@ -217,9 +233,10 @@ void add_schedules(LinePanel& panel, const store::StudyRecord& study, std::size_
   const Frame* schedules = find_frame(study, "schedules");
   if (schedules == nullptr) return;
   const Dimension& names = schedules->dimension("schedule");
-  const Variable& factors = variable_over(*schedules, "multiplier", {"length", "schedule"});
+  const std::vector<Estimate>& factors = cells_beside(
+      *schedules, "multiplier", {"length", "schedule"}, study.frame("loss"), names.labels.size());
   for (std::size_t k = 0; k < names.labels.size(); ++k) {
-    const double factor = factors.cells[length * names.labels.size() + k].mean;
+    const double factor = factors[length * names.labels.size() + k].mean;
     if (factor != 1.0) panel.markers.push_back({factor, names.labels[k]});
   }
 }
@@ -284,8 +301,10 @@ LineFigure figure_of_loss_sweep(const store::StudyRecord& study) {
     add_schedules(panel, study, k);
     figure.panels.push_back(std::move(panel));
   }
-  figure.panels.front().series.push_back(
-      as_theory({"keeps the phase of training", SeriesStyle::dotted, kind_colour(0), {}, {}, {}}));
+  if (find_frame(study, "iso_phase") != nullptr) {
+    figure.panels.front().series.push_back(as_theory(
+        {"keeps the phase of training", SeriesStyle::dotted, kind_colour(0), {}, {}, {}}));
+  }
   figure.caption = caption_of(study, {"length", "rope", "multiplier", "lengths", "multipliers"},
                               &loss.variable("loss"));
   return figure;

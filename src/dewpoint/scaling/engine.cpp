@@ -1,12 +1,12 @@
 #include "dewpoint/scaling/engine.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/nearest_word.hpp"
 #include "dewpoint/scaling/engine_reading.hpp"
 
 namespace dewpoint::scaling {
@@ -146,7 +146,7 @@ Engine parse_engine(const std::string& name) {
     names.emplace_back(name_of(engine));
   }
   throw Error(Code::bad_value,
-              fmt::format("engine: '{}' is unknown; allowed: {}", name, fmt::join(names, ", ")));
+              fmt::format("engine: '{}' is unknown", name) + instead_of(name, names));
 }
 
 EngineScale engine_scale(const AttentionConfig& config, Engine engine,

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/nearest_word.hpp"
 #include "dewpoint/scaling/schedule.hpp"
 
 namespace dewpoint::scaling {
@@ -106,7 +107,7 @@ const Entry& entry_of(const std::string& name) {
   std::vector<std::string> names;
   for (const Entry& entry : entries()) names.push_back(entry.named.name);
   throw Error(Code::bad_value,
-              fmt::format("schedule: '{}' is unknown; allowed: {}", name, fmt::join(names, ", ")));
+              fmt::format("schedule: '{}' is unknown", name) + instead_of(name, names));
 }
 
 double parse_number(const std::string& text, std::string_view key, std::string_view number) {
