@@ -186,8 +186,11 @@ TEST(HuggingFaceConfig, ReadsTheFlatRotationOfGrok) {
 // Phi 3 keeps the original length beside the parameters and gives no factor.
 TEST(HuggingFaceConfig, ReadsLongRope) {
   const auto config = parse_config(small_config("phi3", R"("original_max_position_embeddings": 1024,
-    "rope_scaling": {"type": "su", "short_factor": [1, 1.5, 2, 3], "long_factor": [1, 2, 4, 8]})"));
+    "rope_scaling": {"type": "su", "short_factor": [1, 1.5, 2, 3], "long_factor": [1, 2, 4, 8],
+      "short_mscale": 1.1, "long_mscale": 1.25})"));
   EXPECT_EQ(config.attention.rope.kind, RopeKind::longrope);
+  EXPECT_EQ(config.attention.rope.short_mscale, 1.1);
+  EXPECT_EQ(config.attention.rope.long_mscale, 1.25);
   EXPECT_EQ(config.attention.rope.factor, 4.0);
   EXPECT_EQ(config.attention.rope.original_length, 1024u);
   EXPECT_EQ(config.attention.rope.long_factor, (std::vector<double>{1, 2, 4, 8}));

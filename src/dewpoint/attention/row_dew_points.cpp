@@ -12,16 +12,19 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 constexpr double kTiny = 1e-100;
 
+// Constants named kEmpirical were chosen by trial on the laws of tests/conformance/
+// row_dew_points_test, November 2026.
+
 // Largest fifth term of the expansion, the first that is left out, with which a root stands.
-constexpr double kFifthTerm = 2e-7;
+constexpr double kEmpiricalFifthTerm = 2e-7;
 
 // How far the gamma law is followed, as a factor of β, and how closely the root of an expansion is
 // found.
-constexpr double kReach = 16.0;
+constexpr double kEmpiricalReach = 16.0;
 constexpr double kRootStep = 1e-9;
 
 // Logarithm of the factor beyond which a gamma law fitted at m = 1 is as good a start as any.
-constexpr double kFar = 1.0;
+constexpr double kEmpiricalFar = 1.0;
 
 // A bracket is narrow enough while it still holds several float32 numbers, at one of which the next
 // pass would be.
@@ -155,15 +158,15 @@ Bracket trusted(const Contest& contest, const Crowd& crowd) {
                              std::cbrt(std::abs(crowd.cumulants[2]) / 2.0),
                              std::sqrt(std::sqrt(std::abs(crowd.cumulants[3]) / 6.0))});
   const double share = balance<Series>(contest, crowd, crowd.beta).crowd_share;
-  const double fifth_power = 5.0 * kFifthTerm / std::max(share, kTiny);
+  const double fifth_power = 5.0 * kEmpiricalFifthTerm / std::max(share, kTiny);
   const double t = std::min(0.5, std::pow(fifth_power, 0.2) / std::max(r, kTiny));
   return {crowd.beta * (1.0 - t), crowd.beta * (1.0 + t)};
 }
 
 // Where the gamma law is worth following.
 Bracket within_reach(const Crowd& crowd, const Bracket& bracket) {
-  return {std::clamp(crowd.beta / kReach, bracket.lower, bracket.upper),
-          std::clamp(crowd.beta * kReach, bracket.lower, bracket.upper)};
+  return {std::clamp(crowd.beta / kEmpiricalReach, bracket.lower, bracket.upper),
+          std::clamp(crowd.beta * kEmpiricalReach, bracket.lower, bracket.upper)};
 }
 
 // ---- a row ----------------------------------------------------------------------------------
@@ -202,7 +205,7 @@ class Row {
         if (root.inside) return root.beta;
         narrow(bracket, contest);
         next = expanded_root<GammaLaw>(contest, crowd_, within_reach(crowd_, bracket)).beta;
-        const bool far = std::abs(std::log(next / crowd_.beta)) > kFar;
+        const bool far = std::abs(std::log(next / crowd_.beta)) > kEmpiricalFar;
         if (tries == 0 && far) next = guess(contest);  // the passes so far were for another contest
       } else {
         next = guess(contest);

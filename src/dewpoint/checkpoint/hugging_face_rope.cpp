@@ -100,6 +100,8 @@ void read_factor_lists(const ConfigReader& parameters, RopeScaling& rope) {
   }
   rope.short_factor = std::move(short_factor).value_or(rope.short_factor);
   rope.long_factor = std::move(long_factor).value_or(rope.long_factor);
+  rope.short_mscale = parameters.number({"short_mscale"}, kPositive);
+  rope.long_mscale = parameters.number({"long_mscale"}, kPositive);
 }
 
 RopeScaling read_one(const RopeSource& source, double base, std::size_t max_positions) {
