@@ -79,7 +79,7 @@ const std::vector<Special>& specials() {
       {{"heads"}, "effective_share", head_map<"effective_share">},
       {{"heads"}, "largest_weight", head_map<"largest_weight">},
       {{"heads"}, "first_mass", head_map<"first_mass">},
-      {{"loss"}, "loss_change", drawn<figure_of_loss_sweep>},
+      {{"loss", "iso_phase"}, "loss_change", drawn<figure_of_loss_sweep>},
   };
   return all;
 }
