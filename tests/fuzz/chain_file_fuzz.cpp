@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <numeric>
 #include <span>
 #include <string_view>
@@ -16,14 +15,13 @@
 #include "dewpoint/checkpoint/number_table.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/training/chain.hpp"
+#include "fuzz/demand.hpp"
+
+using dewpoint::fuzz::demand;
 
 namespace {
 
 using namespace dewpoint;
-
-void demand(bool condition) {
-  if (!condition) std::abort();
-}
 
 void demand_law(std::span<const double> law, double error) {
   demand(std::all_of(law.begin(), law.end(), [](double p) { return p >= 0.0 && p <= 1.0; }));

@@ -4,17 +4,15 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <string_view>
 
 #include "dewpoint/checkpoint/model_config.hpp"
 #include "dewpoint/core/error.hpp"
+#include "fuzz/demand.hpp"
+
+using dewpoint::fuzz::demand;
+using dewpoint::fuzz::demand_one_line;
 
 namespace {
-
-void demand(bool condition) {
-  if (!condition) std::abort();
-}
 
 void check(const dewpoint::checkpoint::ModelConfig& config) {
   const auto& attention = config.attention;
@@ -36,9 +34,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check(dewpoint::checkpoint::parse_hugging_face_config(
         {reinterpret_cast<const char*>(data), size}, "fuzz.json"));
   } catch (const dewpoint::Error& error) {
-    const std::string_view message = error.what();
     demand(error.code() == dewpoint::Code::malformed_file);
-    demand(message.starts_with("fuzz.json: ") && message.find('\n') == std::string_view::npos);
+    demand_one_line(error, "fuzz.json: ");
   }
   return 0;
 }

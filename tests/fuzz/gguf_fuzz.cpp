@@ -4,18 +4,16 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
-#include <string_view>
 
 #include "dewpoint/checkpoint/model_config.hpp"
 #include "dewpoint/core/error.hpp"
+#include "fuzz/demand.hpp"
+
+using dewpoint::fuzz::demand;
+using dewpoint::fuzz::demand_one_line;
 
 namespace {
-
-void demand(bool condition) {
-  if (!condition) std::abort();
-}
 
 void check(const dewpoint::checkpoint::ModelConfig& config) {
   const auto& attention = config.attention;
@@ -36,9 +34,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check(
         dewpoint::checkpoint::parse_gguf_config(std::as_bytes(std::span(data, size)), "fuzz.gguf"));
   } catch (const dewpoint::Error& error) {
-    const std::string_view message = error.what();
     demand(error.code() == dewpoint::Code::malformed_file);
-    demand(message.starts_with("fuzz.gguf: ") && message.find('\n') == std::string_view::npos);
+    demand_one_line(error, "fuzz.gguf: ");
   }
   return 0;
 }

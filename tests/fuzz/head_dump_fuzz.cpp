@@ -6,23 +6,21 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "dewpoint/checkpoint/dump_tensors.hpp"
 #include "dewpoint/checkpoint/head_dump.hpp"
 #include "dewpoint/checkpoint/safetensors.hpp"
 #include "dewpoint/core/error.hpp"
+#include "fuzz/demand.hpp"
+
+using dewpoint::fuzz::demand;
+using dewpoint::fuzz::demand_one_line;
 
 namespace {
 
 using namespace dewpoint::checkpoint;
-
-void demand(bool condition) {
-  if (!condition) std::abort();
-}
 
 void check_heads(const std::vector<dewpoint::Matrix<float>>& heads, std::size_t count,
                  std::size_t rows, std::size_t cols) {
@@ -59,10 +57,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     read_dump(std::as_bytes(std::span(data, size)), "fuzz.safetensors");
   } catch (const dewpoint::Error& error) {
-    const std::string_view message = error.what();
     demand(error.code() == dewpoint::Code::malformed_file);
-    demand(message.starts_with("fuzz.safetensors: "));
-    demand(message.find('\n') == std::string_view::npos);
+    demand_one_line(error, "fuzz.safetensors: ");
   }
   return 0;
 }

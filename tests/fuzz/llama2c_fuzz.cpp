@@ -3,18 +3,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
-#include <string_view>
 
 #include "dewpoint/checkpoint/llama2c.hpp"
 #include "dewpoint/core/error.hpp"
+#include "fuzz/demand.hpp"
+
+using dewpoint::fuzz::demand;
+using dewpoint::fuzz::demand_one_line;
 
 namespace {
-
-void demand(bool condition) {
-  if (!condition) std::abort();
-}
 
 void check(const dewpoint::checkpoint::Llama2cModel& model, std::span<const std::byte> bytes) {
   const std::byte* last = bytes.data();
@@ -35,9 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check(dewpoint::checkpoint::parse_llama2c(bytes, "fuzz.bin"), bytes);
     demand(looks_right);
   } catch (const dewpoint::Error& error) {
-    const std::string_view message = error.what();
     demand(!looks_right && error.code() == dewpoint::Code::malformed_file);
-    demand(message.starts_with("fuzz.bin: ") && message.find('\n') == std::string_view::npos);
+    demand_one_line(error, "fuzz.bin: ");
   }
   return 0;
 }

@@ -5,18 +5,16 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
-#include <string_view>
 
 #include "dewpoint/checkpoint/npy.hpp"
 #include "dewpoint/core/error.hpp"
+#include "fuzz/demand.hpp"
+
+using dewpoint::fuzz::demand;
+using dewpoint::fuzz::demand_one_line;
 
 namespace {
-
-void demand(bool condition) {
-  if (!condition) std::abort();
-}
 
 bool is_finite(double value) { return std::isfinite(value); }
 
@@ -29,9 +27,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     demand(matrix.size() > 0 && matrix.size() <= size);
     demand(std::all_of(matrix.data(), matrix.data() + matrix.size(), is_finite));
   } catch (const dewpoint::Error& error) {
-    const std::string_view message = error.what();
     demand(error.code() == dewpoint::Code::malformed_file);
-    demand(message.starts_with("fuzz.npy: ") && message.find('\n') == std::string_view::npos);
+    demand_one_line(error, "fuzz.npy: ");
   }
   return 0;
 }

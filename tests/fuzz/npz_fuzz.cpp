@@ -5,24 +5,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "dewpoint/checkpoint/npz.hpp"
 #include "dewpoint/core/error.hpp"
+#include "fuzz/demand.hpp"
+
+using dewpoint::fuzz::demand;
+using dewpoint::fuzz::demand_one_line;
 
 namespace {
 
 using dewpoint::checkpoint::ElementType;
 using dewpoint::checkpoint::Tensor;
-
-void demand(bool condition) {
-  if (!condition) std::abort();
-}
 
 void read_elements(const Tensor& tensor) {
   (void)text_of(tensor);
@@ -51,9 +49,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     check(std::as_bytes(std::span(data, size)));
   } catch (const dewpoint::Error& error) {
-    const std::string_view message = error.what();
     demand(error.code() == dewpoint::Code::malformed_file);
-    demand(message.starts_with("fuzz: ") && message.find('\n') == std::string_view::npos);
+    demand_one_line(error, "fuzz: ");
   }
   return 0;
 }

@@ -6,18 +6,16 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <string_view>
 
 #include "dewpoint/checkpoint/score_file.hpp"
 #include "dewpoint/core/error.hpp"
+#include "fuzz/demand.hpp"
+
+using dewpoint::fuzz::demand;
 
 namespace {
-
-void demand(bool condition) {
-  if (!condition) std::abort();
-}
 
 bool is_finite(double value) { return std::isfinite(value); }
 

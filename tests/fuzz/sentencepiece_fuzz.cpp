@@ -4,19 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/text/sentencepiece_tokenizer.hpp"
+#include "fuzz/demand.hpp"
 
-namespace {
-
-void demand(bool condition) {
-  if (!condition) std::abort();
-}
-
-}  // namespace
+using dewpoint::fuzz::demand;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dewpoint;

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,14 +13,13 @@
 #include "../studies/test_experiment.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/studies/study_text.hpp"
+#include "fuzz/demand.hpp"
+
+using dewpoint::fuzz::demand;
 
 namespace {
 
 using namespace dewpoint;
-
-void demand(bool condition) {
-  if (!condition) std::abort();
-}
 
 const studies::Experiment& find_test(const std::string& name) {
   static const test::TestExperiment experiment;

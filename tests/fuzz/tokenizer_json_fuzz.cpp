@@ -4,20 +4,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string_view>
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/text/json_tokenizer.hpp"
+#include "fuzz/demand.hpp"
+
+using dewpoint::fuzz::demand;
 
 namespace {
 
 using namespace dewpoint;
-
-void demand(bool condition) {
-  if (!condition) std::abort();
-}
 
 void check(const Error& error, Code code, std::string_view beginning) {
   const std::string_view message = error.what();

@@ -1,7 +1,6 @@
 #include "dewpoint/checkpoint/npz.hpp"
 
 #include <fmt/format.h>
-#include <zip.h>
 
 #include <algorithm>
 #include <string>
@@ -10,6 +9,7 @@
 #include "dewpoint/checkpoint/npy_array.hpp"
 #include "dewpoint/checkpoint/refusal.hpp"
 #include "dewpoint/checkpoint/utf8.hpp"
+#include "dewpoint/checkpoint/zip_handles.hpp"
 #include "dewpoint/core/error.hpp"
 
 namespace dewpoint::checkpoint {
@@ -25,30 +25,10 @@ constexpr std::string_view kExtension = ".npy";
 
 // --- libzip --------------------------------------------------------------------------------------
 
-struct Discard {
-  void operator()(zip_t* archive) const { zip_discard(archive); }
-};
-struct Release {
-  void operator()(zip_source_t* source) const { zip_source_free(source); }
-};
-struct Close {
-  void operator()(zip_file_t* file) const { zip_fclose(file); }
-};
-using Archive = std::unique_ptr<zip_t, Discard>;
-using Source = std::unique_ptr<zip_source_t, Release>;
-using File = std::unique_ptr<zip_file_t, Close>;
-
-class ZipError {
- public:
-  ZipError() { zip_error_init(&error_); }
-  ZipError(const ZipError&) = delete;
-  ZipError& operator=(const ZipError&) = delete;
-  ~ZipError() { zip_error_fini(&error_); }
-  zip_error_t* get() { return &error_; }
-
- private:
-  zip_error_t error_;
-};
+using zip::Archive;
+using zip::File;
+using zip::Source;
+using zip::ZipError;
 
 [[noreturn]] void refuse_archive(zip_error_t* error) {
   throw Refusal{"archive", fmt::format("'{}'", excerpt(zip_error_strerror(error))),

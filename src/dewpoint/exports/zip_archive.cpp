@@ -1,9 +1,8 @@
 #include "dewpoint/exports/zip_archive.hpp"
 
-#include <zip.h>
-
-#include <memory>
 #include <stdexcept>
+
+#include "dewpoint/checkpoint/zip_handles.hpp"
 
 namespace dewpoint::exports {
 namespace {
@@ -11,26 +10,9 @@ namespace {
 // The first day that a ZIP archive can express: 1980-01-01, midnight.
 constexpr zip_uint16_t kFirstDay = 1 << 5 | 1;
 
-struct Discard {
-  void operator()(zip_t* archive) const { zip_discard(archive); }
-};
-struct Release {
-  void operator()(zip_source_t* source) const { zip_source_free(source); }
-};
-using Archive = std::unique_ptr<zip_t, Discard>;
-using Source = std::unique_ptr<zip_source_t, Release>;
-
-class ZipError {
- public:
-  ZipError() { zip_error_init(&error_); }
-  ZipError(const ZipError&) = delete;
-  ZipError& operator=(const ZipError&) = delete;
-  ~ZipError() { zip_error_fini(&error_); }
-  zip_error_t* get() { return &error_; }
-
- private:
-  zip_error_t error_;
-};
+using checkpoint::zip::Archive;
+using checkpoint::zip::Source;
+using checkpoint::zip::ZipError;
 
 [[noreturn]] void fail(zip_error_t* error) { throw std::runtime_error(zip_error_strerror(error)); }
 
