@@ -55,6 +55,8 @@ Json known(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 Json known(const std::optional<double>& value) { return value ? known(*value) : Json(); }
 
+std::string digits(double value) { return fmt::format("{:.6g}", value); }
+
 std::string shown(const Json& value) {
   if (value.is_null()) return "-";
   if (value.is_string()) return value.get<std::string>();

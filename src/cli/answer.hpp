@@ -34,6 +34,9 @@ void print(const Answer& answer, bool as_json);
 /// A value as a cell: twelve digits, words as they are, "-" for null.
 [[nodiscard]] std::string shown(const Json& value);
 
+/// Six digits, for tables.
+[[nodiscard]] std::string digits(double value);
+
 /// One quantity: its values in the columns of a sheet (trailing ones may be absent, null is a value
 /// that theory does not give) and half a line of meaning.
 struct Row {

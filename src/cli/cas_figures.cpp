@@ -224,18 +224,21 @@ StudyFigure end_to_end() {
           .figure_of = end_to_end_figure};
 }
 
-constexpr const char* kPaper = "Critical attention scaling (CAS)";
+constexpr const char* kCasPaper = "Critical attention scaling (CAS)";
 
 }  // namespace
 
 std::vector<FigureStudy> cas_figures() {
-  return {
-      {"cas-figures-1-2", kPaper, {27.0, 220.0}, measure_maps, {figure_1(), figure_2()}},
-      {"cas-three-phases", kPaper, {1.0, 1.0}, measure_three_phases, {three_phases()}},
-      {"cas-scaling-collapse", kPaper, {0.3, 0.3}, measure_scaling_collapse, {scaling_collapse()}},
-      {"cas-depth", kPaper, {0.5, 0.5}, measure_simplex_depth, {simplex_depth()}},
-      {"cas-depth-gaussian", kPaper, {0.7, 2.5}, measure_gaussian_depth, {gaussian_depth()}},
-      {"cas-end-to-end", kPaper, {10.0, 38.0}, measure_end_to_end, {end_to_end()}}};
+  return {{"cas-figures-1-2", kCasPaper, {27.0, 220.0}, measure_maps, {figure_1(), figure_2()}},
+          {"cas-three-phases", kCasPaper, {1.0, 1.0}, measure_three_phases, {three_phases()}},
+          {"cas-scaling-collapse",
+           kCasPaper,
+           {0.3, 0.3},
+           measure_scaling_collapse,
+           {scaling_collapse()}},
+          {"cas-depth", kCasPaper, {0.5, 0.5}, measure_simplex_depth, {simplex_depth()}},
+          {"cas-depth-gaussian", kCasPaper, {0.7, 2.5}, measure_gaussian_depth, {gaussian_depth()}},
+          {"cas-end-to-end", kCasPaper, {10.0, 38.0}, measure_end_to_end, {end_to_end()}}};
 }
 
 }  // namespace dewpoint::cli

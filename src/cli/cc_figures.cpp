@@ -172,17 +172,17 @@ StudyFigure retrieval() {
       .figure_of = report::figure_of_retrieval};
 }
 
-constexpr const char* kPaper = "A condensation crossover (CC)";
+constexpr const char* kCcPaper = "A condensation crossover (CC)";
 
 }  // namespace
 
 std::vector<FigureStudy> cc_figures() {
   return {{"cc-condensation",
-           kPaper,
+           kCcPaper,
            {9.0, 17.0},
            measure_condensation,
            {condensation(), weight_collapse(), free_energies()}},
-          {"cc-retrieval", kPaper, {6.7, 9.0}, measure_retrieval, {retrieval()}}};
+          {"cc-retrieval", kCcPaper, {6.7, 9.0}, measure_retrieval, {retrieval()}}};
 }
 
 }  // namespace dewpoint::cli

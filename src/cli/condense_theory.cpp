@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "dewpoint/core/unknown.hpp"
 #include "dewpoint/theory/gaussian_extremes.hpp"
 #include "dewpoint/theory/poisson_dirichlet.hpp"
 #include "dewpoint/theory/random_energy.hpp"
 
 namespace dewpoint::cli {
 namespace {
-
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 // The variance of log Z is right to kRandomEnergyError: its root is shown where that is 1e-3 of it.
 constexpr double kLeastVariance = 1e3 * theory::kRandomEnergyError;

@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "cli/console.hpp"
 #include "cli/sl_studies.hpp"
 #include "cli/study_record.hpp"
 #include "dewpoint/core/distributions/sphere_gap.hpp"
+#include "dewpoint/core/unknown.hpp"
 #include "dewpoint/experiments/critical_limit.hpp"
 #include "dewpoint/experiments/query.hpp"
 #include "dewpoint/experiments/sample_statistics.hpp"
@@ -19,7 +19,6 @@ namespace {
 using Values = std::vector<double>;
 
 constexpr double kTheta = 1.0;
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kRanks = 8;
 const Values kDimensions{3, 5, 8};
 const Values kLengths{1e3, 1e6, 1e15};

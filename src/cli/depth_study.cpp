@@ -4,19 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "cli/console.hpp"
 #include "cli/study_record.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/unknown.hpp"
 #include "dewpoint/theory/simplex_depth.hpp"
 #include "dewpoint/theory/two_level_depth.hpp"
 
 namespace dewpoint::cli {
 namespace {
-
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 // One layer of a recursion: of the tokens, and of the layer that made them.
 struct ExactLayer {

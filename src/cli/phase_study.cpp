@@ -5,18 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "cli/console.hpp"
 #include "cli/study_record.hpp"
+#include "dewpoint/core/unknown.hpp"
 #include "dewpoint/report/heatmap.hpp"
 #include "dewpoint/report/phase_map.hpp"
 #include "dewpoint/theory/critical_line.hpp"
 
 namespace dewpoint::cli {
 namespace {
-
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 // ρ of the lines: every fiftieth up to a little beyond the largest ρ of the map.
 std::vector<double> line_rhos(const std::vector<double>& map_rhos) {

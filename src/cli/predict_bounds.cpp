@@ -170,10 +170,11 @@ Answer answer(const BoundsOptions& o) {
 }  // namespace
 
 void add_predict_bounds(Program& program, CLI::App& predict) {
-  add_question(program, predict,
-               {"bounds", "Bounds from the range of correlations alone",
-                "dewpoint predict bounds --n 4096 --d 128 --rho1 0.4 --rho2 0.6 --gamma 1"},
-               answer);
+  add_question<BoundsOptions>(
+      program, predict,
+      {"bounds", "Bounds from the range of correlations alone",
+       "dewpoint predict bounds --n 4096 --d 128 --rho1 0.4 --rho2 0.6 --gamma 1"},
+      answer);
 }
 
 }  // namespace dewpoint::cli

@@ -223,10 +223,11 @@ Answer answer(const CondenseQuestion& o) {
 }  // namespace
 
 void add_predict_condense(Program& program, CLI::App& predict) {
-  add_question(program, predict,
-               {"condense", "Softmax over up to 1e300 Gaussian scores, and a planted key",
-                "dewpoint predict condense --n 1e6 --t 1.5 --signal 0.9"},
-               answer);
+  add_question<CondenseQuestion>(
+      program, predict,
+      {"condense", "Softmax over up to 1e300 Gaussian scores, and a planted key",
+       "dewpoint predict condense --n 1e6 --t 1.5 --signal 0.9"},
+      answer);
 }
 
 }  // namespace dewpoint::cli

@@ -87,10 +87,11 @@ Answer answer(const CriticalOptions& o) {
 }  // namespace
 
 void add_predict_critical(Program& program, CLI::App& predict) {
-  add_question(program, predict,
-               {"critical", "Where the transition is, by several models of the tokens",
-                "dewpoint predict critical --n 1024 --d 64 --rho 0.5"},
-               answer);
+  add_question<CriticalOptions>(
+      program, predict,
+      {"critical", "Where the transition is, by several models of the tokens",
+       "dewpoint predict critical --n 1024 --d 64 --rho 0.5"},
+      answer);
 }
 
 }  // namespace dewpoint::cli

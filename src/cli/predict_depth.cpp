@@ -218,10 +218,10 @@ Answer answer(const DepthOptions& o) {
 }  // namespace
 
 void add_predict_depth(Program& program, CLI::App& predict) {
-  add_question(program, predict,
-               {"depth", "Layer after layer until the tokens merge",
-                "dewpoint predict depth --n 1e6 --rho 0.5 --gamma 2.4 --layers 10"},
-               answer);
+  add_question<DepthOptions>(program, predict,
+                             {"depth", "Layer after layer until the tokens merge",
+                              "dewpoint predict depth --n 1e6 --rho 0.5 --gamma 2.4 --layers 10"},
+                             answer);
 }
 
 }  // namespace dewpoint::cli

@@ -118,10 +118,10 @@ Answer answer(const DewQuestion& o) {
 }  // namespace
 
 void add_predict_dew(Program& program, CLI::App& predict) {
-  add_question(program, predict,
-               {"dew", "Where a law of scores condenses, by every definition, over n",
-                "dewpoint predict dew --law sphere:d=64 --n 1e3,1e6,1e9"},
-               answer);
+  add_question<DewQuestion>(program, predict,
+                            {"dew", "Where a law of scores condenses, by every definition, over n",
+                             "dewpoint predict dew --law sphere:d=64 --n 1e3,1e6,1e9"},
+                            answer);
 }
 
 }  // namespace dewpoint::cli

@@ -118,10 +118,11 @@ Answer answer(const HeatQuestion& o) {
 }  // namespace
 
 void add_predict_heat(Program& program, CLI::App& predict) {
-  add_question(program, predict,
-               {"heat", "Attention as the heat equation run backwards",
-                "dewpoint predict heat --d 3 --kappa 2 --angle 0.7 --n 1e5 --beta 10,100"},
-               answer);
+  add_question<HeatQuestion>(
+      program, predict,
+      {"heat", "Attention as the heat equation run backwards",
+       "dewpoint predict heat --d 3 --kappa 2 --angle 0.7 --n 1e5 --beta 10,100"},
+      answer);
 }
 
 }  // namespace dewpoint::cli

@@ -131,10 +131,10 @@ Answer answer(const SimplexOptions& o) {
 }  // namespace
 
 void add_predict_layer(Program& program, CLI::App& predict) {
-  add_question(program, predict,
-               {"layer", "One layer on a regular simplex of tokens, exactly",
-                "dewpoint predict layer --n 1e6 --rho 0.5 --gamma 2.2"},
-               answer);
+  add_question<SimplexOptions>(program, predict,
+                               {"layer", "One layer on a regular simplex of tokens, exactly",
+                                "dewpoint predict layer --n 1e6 --rho 0.5 --gamma 2.2"},
+                               answer);
 }
 
 }  // namespace dewpoint::cli

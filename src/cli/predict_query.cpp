@@ -138,10 +138,11 @@ Answer answer(const QueryQuestion& o) {
 }  // namespace
 
 void add_predict_query(Program& program, CLI::App& predict) {
-  add_question(program, predict,
-               {"query", "One query over uniform keys on a sphere, in its three regimes",
-                "dewpoint predict query --d 5 --n 1e6 --theta 1"},
-               answer);
+  add_question<QueryQuestion>(
+      program, predict,
+      {"query", "One query over uniform keys on a sphere, in its three regimes",
+       "dewpoint predict query --d 5 --n 1e6 --theta 1"},
+      answer);
 }
 
 }  // namespace dewpoint::cli

@@ -110,10 +110,10 @@ Answer answer(const ScalingOptions& o) {
 }  // namespace
 
 void add_predict_scaling(Program& program, CLI::App& predict) {
-  add_question(program, predict,
-               {"scaling", "Longer contexts under the multipliers that models use",
-                "dewpoint predict scaling --n 65536,1048576 --n0 4096 --rho 0.5"},
-               answer);
+  add_question<ScalingOptions>(program, predict,
+                               {"scaling", "Longer contexts under the multipliers that models use",
+                                "dewpoint predict scaling --n 65536,1048576 --n0 4096 --rho 0.5"},
+                               answer);
 }
 
 }  // namespace dewpoint::cli

@@ -65,10 +65,11 @@ Answer answer(const SoftmaxQuestion& o) {
 }  // namespace
 
 void add_predict_softmax(Program& program, CLI::App& predict) {
-  add_question(program, predict,
-               {"softmax", "Exact means of softmax over n scores of any continuous law",
-                "dewpoint predict softmax --law vmf:d=5,kappa=5,angle=0.5 --n 1e6 --beta 10,100"},
-               answer);
+  add_question<SoftmaxQuestion>(
+      program, predict,
+      {"softmax", "Exact means of softmax over n scores of any continuous law",
+       "dewpoint predict softmax --law vmf:d=5,kappa=5,angle=0.5 --n 1e6 --beta 10,100"},
+      answer);
 }
 
 }  // namespace dewpoint::cli

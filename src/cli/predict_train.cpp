@@ -209,10 +209,11 @@ Answer answer(const TrainTheoryOptions& o) {
 }  // namespace
 
 void add_predict_train(Program& program, CLI::App& predict) {
-  add_question(program, predict,
-               {"train", "Training by gradient flow: critical points, rates, times, focus",
-                "dewpoint predict train --pi 0.6,0.2,0.2 --lambda 0.8 --asymmetry 0.01"},
-               answer);
+  add_question<TrainTheoryOptions>(
+      program, predict,
+      {"train", "Training by gradient flow: critical points, rates, times, focus",
+       "dewpoint predict train --pi 0.6,0.2,0.2 --lambda 0.8 --asymmetry 0.01"},
+      answer);
 }
 
 }  // namespace dewpoint::cli

@@ -126,8 +126,6 @@ Json drift_records(const DriftQuestion& asked, const std::vector<experiments::He
   return records;
 }
 
-std::string digits(double value) { return fmt::format("{:.6g}", value); }
-
 std::string drift_table(const DriftQuestion& asked,
                         const std::vector<experiments::HeatDrift>& drifts, const Json& records) {
   Json shown = Json::array();

@@ -210,8 +210,6 @@ Json record_of(const experiments::KeyOutputMoments& m, const std::optional<Predi
 
 constexpr std::size_t kMostCoordinatesShown = 16;
 
-std::string digits(double value) { return fmt::format("{:.6g}", value); }
-
 std::string coordinates_table(const experiments::KeyOutputMoments& m,
                               const std::optional<Prediction>& p) {
   Json lines = Json::array();

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "dewpoint/core/distributions/sphere_gap.hpp"
+#include "dewpoint/core/unknown.hpp"
 #include "dewpoint/studies/many_keys.hpp"
 #include "dewpoint/theory/condensed_sphere.hpp"
 #include "dewpoint/theory/critical_sphere.hpp"
@@ -15,7 +15,6 @@
 namespace dewpoint::cli {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 using studies::kLeastGaussianKeys;
 using studies::kMostGaussianSkewness;
 using studies::kMostMomentBeta;

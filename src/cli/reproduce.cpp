@@ -28,7 +28,8 @@ void make_everything(Reproduction& reproduction) {
   if (reproduction.run_long_studies()) reproduction.write_report();
 }
 
-int say_interrupted(const Reproduction& reproduction, const ReproduceOptions& options) {
+int say_reproduction_interrupted(const Reproduction& reproduction,
+                                 const ReproduceOptions& options) {
   fmt::print(stderr, "dewpoint: interrupted; {}\n", reproduction.kept());
   if (options.fresh) {
     fmt::print(stderr, "dewpoint: the same command without --fresh continues\n");
@@ -49,7 +50,7 @@ int run_reproduce(const ReproduceCommand& o, const std::string& command) {
     make_everything(reproduction);
   } catch (const Error& error) {
     if (error.code() != Code::stopped) throw;
-    return say_interrupted(reproduction, options);
+    return say_reproduction_interrupted(reproduction, options);
   }
   fmt::print("{}", o.common.json ? reproduction.json().dump() + "\n" : reproduction.text());
   return reproduction.good() ? 0 : 1;

@@ -167,7 +167,7 @@ Json divergence_json(const Divergence& one) {
       {"id", one.id}, {"engines", engines}, {"title", one.title}, {"explanation", one.explanation}};
 }
 
-Json to_json(const Explanation& answer) {
+Json explanation_json(const Explanation& answer) {
   Json parts = Json::array(), warnings = Json::array(), notes = Json::object();
   for (const Part& part : answer.parts) parts.push_back(part_json(answer, part));
   for (const Divergence& one : answer.divergences) warnings.push_back(divergence_json(one));
@@ -311,7 +311,7 @@ int run_explain(const ExplainOptions& o) {
   const Explanation answer = explain(o);
   const report::LineFigure figure = figure_of(answer);
   if (!o.figure.empty()) report::write_figure(figure, o.figure, {});
-  Json json = to_json(answer);
+  Json json = explanation_json(answer);
   json["figure"] = o.figure.empty() ? Json() : Json(o.figure);
   if (o.json) {
     print({json, ""}, true);

@@ -110,19 +110,19 @@ StudyFigure dew_points() {
       .figure_of = report::figure_of_dew_points};
 }
 
-constexpr const char* kPaper = "Scaling limits (SL)";
+constexpr const char* kSlPaper = "Scaling limits (SL)";
 
 }  // namespace
 
 std::vector<FigureStudy> sl_figures() {
   return {{"sl-critical-weights",
-           kPaper,
+           kSlPaper,
            {6.0, 48.0},
            critical_weights_study,
            {critical_weights(), convergence()}},
-          {"sl-output", kPaper, {3.7, 35.0}, output_study, {output_fluctuations()}},
-          {"sl-values", kPaper, {0.4, 0.4}, values_study, {value_fluctuations()}},
-          {"sl-backward-heat", kPaper, {7.8, 75.0}, backward_heat_study, {backward_heat()}},
+          {"sl-output", kSlPaper, {3.7, 35.0}, output_study, {output_fluctuations()}},
+          {"sl-values", kSlPaper, {0.4, 0.4}, values_study, {value_fluctuations()}},
+          {"sl-backward-heat", kSlPaper, {7.8, 75.0}, backward_heat_study, {backward_heat()}},
           {"dew-points", "Dew points", {5.9, 60.0}, dew_points_study, {dew_points()}}};
 }
 

@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/unknown.hpp"
 #include "dewpoint/diagnosis/row_blocks.hpp"
 #include "dewpoint/observables/head_observables.hpp"
 
 namespace dewpoint::diagnosis {
 namespace {
-
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 template <class Row>
 void order_by_position(std::vector<const Row*>& rows) {

@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/random.hpp"
+#include "dewpoint/core/unknown.hpp"
 
 namespace dewpoint::diagnosis {
 namespace {
-
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 /// √(R/(R−1)) squared.
 double small_sample_factor(std::size_t draws) {

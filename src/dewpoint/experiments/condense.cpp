@@ -12,6 +12,7 @@
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/random.hpp"
+#include "dewpoint/core/unknown.hpp"
 #include "dewpoint/experiments/replication.hpp"
 #include "dewpoint/experiments/sample_statistics.hpp"
 #include "dewpoint/scores/gaussian_law.hpp"
@@ -19,8 +20,6 @@
 
 namespace dewpoint::experiments {
 namespace {
-
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 // ---- drawing --------------------------------------------------------------------------------
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -15,11 +14,10 @@
 #include "dewpoint/attention/singular_values.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/random.hpp"
+#include "dewpoint/core/unknown.hpp"
 
 namespace dewpoint::experiments {
 namespace {
-
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 // Places in kDepthObservables.
 constexpr std::size_t kNorm = 9;

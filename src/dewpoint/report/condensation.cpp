@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/unknown.hpp"
 #include "dewpoint/report/number_text.hpp"
 #include "dewpoint/report/study_frames.hpp"
 
@@ -13,7 +14,6 @@ namespace {
 
 constexpr const char* kLoad = "load t = β/β_c";
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 // Parameters that an axis, a legend or the number of samples tells.
 const Names kShown{"n", "t", "signal", "draws"};

@@ -7,13 +7,13 @@
 #include <limits>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/unknown.hpp"
 #include "dewpoint/report/labels.hpp"
 #include "dewpoint/report/study_frames.hpp"
 
 namespace dewpoint::report {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kMostPanels = 4;
 
 // ---- reading --------------------------------------------------------------------------------

@@ -7,13 +7,12 @@
 #include <utility>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/unknown.hpp"
 #include "dewpoint/store/frame_tables.hpp"
 #include "dewpoint/store/schema.hpp"
 
 namespace dewpoint::store {
 namespace {
-
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 // All values of a cell in the order in which SweepCell holds them, which is that of the tables.
 std::vector<Slot> slots_of(const std::vector<SweepVariable>& variables, std::size_t first) {

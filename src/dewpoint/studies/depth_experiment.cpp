@@ -1,12 +1,12 @@
 #include "dewpoint/studies/depth_experiment.hpp"
 
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <span>
 #include <utility>
 
 #include "dewpoint/attention/mask.hpp"
+#include "dewpoint/core/unknown.hpp"
 #include "dewpoint/experiments/phase_depth.hpp"
 #include "dewpoint/experiments/phase_replica.hpp"
 #include "dewpoint/studies/parameter_checks.hpp"
@@ -18,7 +18,6 @@ namespace {
 
 using experiments::kDepthObservables;
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double kMostLayers = 1e5;
 
 std::vector<Parameter> all_parameters() {

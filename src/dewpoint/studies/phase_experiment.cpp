@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 #include <span>
 #include <utility>
 
 #include "dewpoint/attention/mask.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/unknown.hpp"
 #include "dewpoint/experiments/phase.hpp"
 #include "dewpoint/experiments/phase_replica.hpp"
 #include "dewpoint/experiments/streamed_rows.hpp"
@@ -22,8 +22,6 @@ namespace {
 
 using experiments::kJacobianNorm;
 using experiments::kPhaseObservables;
-
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 // Drawing a number of a token takes as long as so many floating-point operations of a product:
 // 33 ns against 45 Gflop/s per core (16 November 2026, n = 1e6, d = 64, 256 rows).
