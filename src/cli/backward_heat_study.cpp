@@ -17,7 +17,7 @@ using Values = std::vector<double>;
 constexpr int kDimension = 3;
 constexpr double kConcentration = 2.0;
 constexpr double kAngle = 0.7;
-const Values kLengths{1e4, 1e5};
+const Values kHeatLengths{1e4, 1e5};
 
 double gradient() { return kConcentration * std::sin(kAngle); }
 
@@ -65,16 +65,17 @@ std::vector<Frame> measured_drift(std::size_t draws, std::uint64_t seed,
   Frame one("heat_drift"), noise("heat_noise");
   one.add_dimension("beta", betas);
   one.add_variable("across", {"beta"});
-  noise.add_dimension("n", kLengths);
+  noise.add_dimension("n", kHeatLengths);
   noise.add_dimension("beta", betas);
   noise.add_variable("noise_to_signal", {"n", "beta"});
   noise.add_variable("relative_beta", {"n", "beta"});
-  for (std::size_t k = 0; k < kLengths.size(); ++k) {
-    const auto found = drift(kLengths[k], betas, draws, seed, context);
+  for (std::size_t k = 0; k < kHeatLengths.size(); ++k) {
+    const auto found = drift(kHeatLengths[k], betas, draws, seed, context);
     for (std::size_t i = 0; i < betas.size(); ++i) {
       const std::size_t cell = k * betas.size() + i;
       noise.variable("noise_to_signal").cells[cell] = found[i].noise_to_signal;
-      noise.variable("relative_beta").cells[cell] = exact_value(betas[i] / heat_beta(kLengths[k]));
+      noise.variable("relative_beta").cells[cell] =
+          exact_value(betas[i] / heat_beta(kHeatLengths[k]));
       one.variable("across").cells[i] = found[i].relative_drift;
     }
   }
@@ -148,7 +149,7 @@ store::StudyRecord backward_heat_study(const StudyEffort& effort) {
   ProgressLine progress("backward heat");
   const RunContext context{effort.threads, stop_on_signals(), progress.callback()};
   study.frames = measured_drift(effort.quick ? 100 : 1000, effort.seed, context);
-  study.frames.push_back(drift_theory(kLengths.back()));
+  study.frames.push_back(drift_theory(kHeatLengths.back()));
   study.frames.push_back(noise_law());
   study.frames.push_back(harmonics(context));
   study.frames.push_back(harmonics_theory());

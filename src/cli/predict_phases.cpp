@@ -129,7 +129,7 @@ Answer answer(const PhasesOptions& o) {
 }  // namespace
 
 void add_predict_phases(Program& program, CLI::App& predict) {
-  add_question(
+  add_question<PhasesOptions>(
       program, predict,
       {"phases", "Clustered tokens: all, the cluster, or the token itself",
        "dewpoint predict phases --n 1e3,1e6,1e12 --tau 0.7 --rho-rest 0.1 --rho-cluster 0.7"},

@@ -151,9 +151,9 @@ Json square(std::size_t side, const std::function<double(std::size_t, std::size_
   return rows;
 }
 
-Json to_json(const std::vector<Estimate>& estimates) {
+Json estimates_json(const std::vector<Estimate>& estimates) {
   Json list = Json::array();
-  for (const Estimate& estimate : estimates) list.push_back(cli::to_json(estimate));
+  for (const Estimate& estimate : estimates) list.push_back(to_json(estimate));
   return list;
 }
 
@@ -193,17 +193,17 @@ Json record_of(const experiments::KeyOutputMoments& m, const std::optional<Predi
   };
   return {
       {"beta", m.inverse_temperature},
-      {"mean", to_json(m.mean)},
-      {"bias", to_json(m.bias)},
+      {"mean", estimates_json(m.mean)},
+      {"bias", estimates_json(m.bias)},
       {"covariance",
        {{"mean", field(&Estimate::mean)}, {"standard_error", field(&Estimate::standard_error)}}},
-      {"gap", cli::to_json(m.gap)},
-      {"parallel_variance", cli::to_json(m.parallel_variance)},
-      {"tangential_variance", cli::to_json(m.tangential_variance)},
-      {"tangential_square", cli::to_json(m.tangential_square)},
-      {"participation", cli::to_json(m.participation)},
-      {"largest_weight", cli::to_json(m.largest_weight)},
-      {"entropy", cli::to_json(m.entropy)},
+      {"gap", to_json(m.gap)},
+      {"parallel_variance", to_json(m.parallel_variance)},
+      {"tangential_variance", to_json(m.tangential_variance)},
+      {"tangential_square", to_json(m.tangential_square)},
+      {"participation", to_json(m.participation)},
+      {"largest_weight", to_json(m.largest_weight)},
+      {"entropy", to_json(m.entropy)},
       {"prediction", prediction_json(p)},
       {"worst_covariance_z", p ? Json(worst_z(m, p->covariance)) : Json()}};
 }
