@@ -41,7 +41,7 @@ Progress ProgressLine::callback() {
     if (whole_progress != nullptr) {
       whole_progress->report(done / total);
     } else {
-      show(done, total);
+      show(done, total, note_);
     }
   };
 }

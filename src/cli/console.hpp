@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "dewpoint/core/run_context.hpp"
 
@@ -23,6 +24,8 @@ class ProgressLine {
   ~ProgressLine();
 
   [[nodiscard]] Progress callback();
+  /// Stands behind the time that is left, from now on: ", loss 5.1".
+  void set_note(std::string note) { note_ = std::move(note); }
 
  private:
   friend class WholeProgress;
@@ -30,6 +33,7 @@ class ProgressLine {
 
   using Clock = std::chrono::steady_clock;
   std::string label_;
+  std::string note_;
   bool terminal_;
   bool shown_ = false;
   Clock::time_point start_ = Clock::now();

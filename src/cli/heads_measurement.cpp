@@ -14,6 +14,7 @@
 #include "dewpoint/experiments/head_capture.hpp"
 #include "dewpoint/experiments/head_study.hpp"
 #include "dewpoint/experiments/loss_study.hpp"
+#include "dewpoint/models/architecture.hpp"
 #include "dewpoint/scaling/schedule.hpp"
 
 namespace dewpoint::cli {
@@ -179,6 +180,7 @@ Frame loss_of(const HeadsQuestion& q, const Setting& setting, const models::Deco
 
 HeadsMeasurement measure_model(const HeadsQuestion& q) {
   const models::Decoder decoder = models::Decoder::open(q.input);
+  if (q.perplexity) models::require_causal(decoder.config());  // before long work
   const ModelText text = read_tokens(q.text, decoder, q.input);
   const std::size_t length = length_of(q, decoder, text.tokens.size());
   const auto windows = experiments::token_windows(text.tokens, length, q.sequences, text.beginning);

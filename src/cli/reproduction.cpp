@@ -146,7 +146,15 @@ bool Reproduction::run_long_studies() {
     if (!study.chosen) continue;
     any = true;
     const std::string command = command_of(study.question.name, effort_);
-    const studies::RunOutcome outcome = run_on_threads(study.text, options_.threads, command);
+    studies::RunOutcome outcome;
+    try {
+      outcome = run_on_threads(study.text, options_.threads, command);
+    } catch (const Error& error) {
+      // A study of a text that is not here: the others can still be made.
+      if (error.code() != Code::unreadable_file || is_named(study.question.name)) throw;
+      fmt::print(stderr, "dewpoint: {} is left out: {}\n", study.question.name, error.what());
+      continue;
+    }
     study.record = found_long_study(study.text);
     if (outcome.stopped) throw Error(Code::stopped, "stopped on request");
     write_figures(study);

@@ -14,10 +14,23 @@
 #include "dewpoint/core/error.hpp"
 
 namespace dewpoint::cli {
+namespace {
+
+/// Engines run decoders with all their parts.
+void require_served(const checkpoint::ModelConfig& config) {
+  if (config.parts == checkpoint::DecoderParts{}) return;
+  throw Error(Code::bad_value,
+              fmt::format("{}: model_type: found '{}', allowed: a model that serving engines run",
+                          config.file, config.model_type));
+}
+
+}  // namespace
 
 checkpoint::ModelConfig config_of(const std::string& file_or_preset) {
   if (std::filesystem::exists(file_or_preset)) {
-    return checkpoint::read_model_config(file_or_preset);
+    checkpoint::ModelConfig config = checkpoint::read_model_config(file_or_preset);
+    require_served(config);
+    return config;
   }
   const bool looks_like_path = file_or_preset.find('/') != std::string::npos ||
                                file_or_preset.find(".json") != std::string::npos ||

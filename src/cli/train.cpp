@@ -1,4 +1,5 @@
-// dewpoint train: a one-layer transformer learns a Markov chain, through focus and dilution.
+// dewpoint train: a one-layer transformer learns a Markov chain, through focus and dilution; a
+// larger one a text (train_corpus.hpp).
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <variant>
 
@@ -16,6 +18,7 @@
 #include "cli/grid.hpp"
 #include "cli/query_keys.hpp"
 #include "cli/study_record.hpp"
+#include "cli/train_corpus.hpp"
 #include "cli/train_question.hpp"
 #include "cli/train_study.hpp"
 #include "cli/train_text.hpp"
@@ -33,6 +36,7 @@ using experiments::TrainingRun;
 struct TrainCommand {
   CommonOptions common;
   TrainOptions train;
+  CorpusOptions text;
   double seeds = 1.0;
   std::string moments = "stages";
   std::string output;
@@ -40,6 +44,7 @@ struct TrainCommand {
   std::string resume;
   bool live = false;
   std::vector<const CLI::Option*> question_options;  // what --resume takes from the file
+  std::vector<const CLI::Option*> chain_options, text_options, shared_options;
 };
 
 // ---- the study ----------------------------------------------------------------------------------
@@ -288,38 +293,82 @@ int run_seeds(const TrainCommand& o, const std::string& command) {
   return 0;
 }
 
+// ---- a chain or a text --------------------------------------------------------------------------
+
+std::vector<const CLI::Option*> given_of(const std::vector<const CLI::Option*>& options) {
+  std::vector<const CLI::Option*> given;
+  std::copy_if(options.begin(), options.end(), std::back_inserter(given),
+               [](const CLI::Option* option) { return option->count() > 0; });
+  return given;
+}
+
+void refuse_any(const std::vector<const CLI::Option*>& options, const char* reason) {
+  const auto given = given_of(options);
+  if (given.empty()) return;
+  throw Error(Code::bad_value, fmt::format("{}: {}", given.front()->get_name().substr(2), reason));
+}
+
+int run_text(const TrainCommand& o, const std::string& command) {
+  refuse_any(o.chain_options, "is for a chain, not for a text; leave it out");
+  std::vector<const CLI::Option*> given = given_of(o.text_options);
+  for (const CLI::Option* option : given_of(o.shared_options)) given.push_back(option);
+  return train_on_text({o.common, o.text, o.train, o.output, o.figures, o.resume, o.live, given},
+                       command);
+}
+
+int run_chain(const TrainCommand& o, const std::string& command) {
+  refuse_any(o.text_options, "is for a text; name one with --corpus");
+  return o.seeds == 1.0 ? run_one(o, command) : run_seeds(o, command);
+}
+
+// Every option of the question belongs to chains, to texts or to both.
+void sort_options(const CLI::App& verb, TrainCommand& o) {
+  const auto& shared = shared_with_texts();
+  for (const CLI::Option* option : verb.get_options()) {
+    const std::string name = option->get_name();
+    if (name == "--help") continue;
+    const bool both = std::find(shared.begin(), shared.end(), name) != shared.end();
+    (both ? o.shared_options : o.chain_options).push_back(option);
+    if (name != "--steps" && name != "--time") o.question_options.push_back(option);
+  }
+}
+
 }  // namespace
 
 void add_train(Program& program) {
   CLI::App* verb = program.app.add_subcommand(
-      "train", "Training of one attention layer: stages, focus and dilution");
+      "train", "Training of attention on a chain or on a text: stages, focus and dilution");
   const auto o = std::make_shared<TrainCommand>();
   o->train.add_to(*verb);
-  for (const CLI::Option* option : verb->get_options()) {
-    const std::string name = option->get_name();
-    if (name != "--help" && name != "--steps" && name != "--time") {
-      o->question_options.push_back(option);
-    }
-  }
-  verb->add_option("--seeds", o->seeds, "Runs that differ in data and weights, as a table")
-      ->capture_default_str();
-  verb->add_option("--moments", o->moments,
-                   "Times at which weights and cosines are kept: stages, none, or a list")
-      ->capture_default_str();
+  sort_options(*verb, *o);
+  o->chain_options.push_back(
+      verb->add_option("--seeds", o->seeds, "Runs that differ in data and weights, as a table")
+          ->capture_default_str());
+  o->chain_options.push_back(
+      verb->add_option("--moments", o->moments,
+                       "Times at which weights and cosines are kept: stages, none, or a list")
+          ->capture_default_str());
+  const std::size_t before = verb->get_options().size();
+  o->text.add_to(*verb);
+  const auto options = verb->get_options();
+  o->text_options.assign(options.begin() + static_cast<std::ptrdiff_t>(before), options.end());
   verb->add_option("-o,--output", o->output, "Study file with everything that was recorded");
   verb->add_option("--figures", o->figures, "Folder for the figures");
-  verb->add_option("--resume", o->resume, "Goes on with the run of this study file");
+  verb->add_option("--resume", o->resume,
+                   "Goes on with the run of this study file, or of a checkpoint");
   verb->add_flag("--live", o->live, "Loss and attention in the terminal while it runs");
   add_common(*verb, o->common);
   o->question_options.push_back(verb->get_option("--seed"));
+  o->shared_options.push_back(verb->get_option("--seed"));
   add_example(*verb,
               "dewpoint train -o run.study --figures figures\n"
               "  dewpoint train --optimiser flow --time 100\n"
-              "  dewpoint train --chain cycle --steps 1500 --seeds 4");
+              "  dewpoint train --chain cycle --steps 1500 --seeds 4\n"
+              "  dewpoint train --corpus text.txt --vocabulary 1000 --residual -o text.study");
   verb->callback([&program, o] {
     program.action = [&program, o] {
-      return o->seeds == 1.0 ? run_one(*o, program.command_line)
-                             : run_seeds(*o, program.command_line);
+      return is_about_text(o->text, o->resume) ? run_text(*o, program.command_line)
+                                               : run_chain(*o, program.command_line);
     };
   });
 }

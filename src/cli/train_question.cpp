@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <map>
 
 #include "cli/query_keys.hpp"
+#include "cli/study_parameters.hpp"
 #include "dewpoint/core/error.hpp"
 
 namespace dewpoint::cli {
@@ -77,46 +77,7 @@ void refuse_idle(const experiments::TrainingQuestion& run, const TrainOptions& o
          "the population is the limit of long contexts; --data sampled or exact has a length");
 }
 
-// ---- a study's parameters -----------------------------------------------------------------------
-
-class Parameters {
- public:
-  Parameters(const store::StudyRecord& study, const std::string& file)
-      : values_(study.parameters.begin(), study.parameters.end()), file_(file) {}
-
-  [[nodiscard]] const std::string& text(const std::string& name) const {
-    const auto found = values_.find(name);
-    if (found == values_.end()) fail(name, "is missing");
-    return found->second;
-  }
-  [[nodiscard]] double number(const std::string& name) const {
-    const std::string& digits = text(name);
-    double value = 0.0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc() || end != digits.data() + digits.size()) fail(name, "is no number");
-    return value;
-  }
-  [[nodiscard]] std::size_t count(const std::string& name) const {
-    const double value = number(name);
-    if (!(value >= 0.0 && value <= 1e15)) fail(name, "is no count");
-    return static_cast<std::size_t>(value);
-  }
-  template <class Word>
-  [[nodiscard]] Word word(const std::string& name, const std::map<std::string, Word>& names) const {
-    const auto found = names.find(text(name));
-    if (found == names.end()) fail(name, "is unknown");
-    return found->second;
-  }
-
- private:
-  [[noreturn]] void fail(const std::string& name, const char* what) const {
-    throw Error(
-        Code::malformed_file,
-        fmt::format("'{}' cannot be gone on with: its parameter '{}' {}", file_, name, what));
-  }
-  std::map<std::string, std::string> values_;
-  std::string file_;
-};
+// ---- a study's chain ----------------------------------------------------------------------------
 
 training::Chain chain_from(const store::StudyRecord& study, const std::string& name) {
   const Frame& data = study.frame("data");
@@ -159,13 +120,12 @@ void TrainOptions::add_to(CLI::App& verb) {
                   "sampled sequences, their exact expectation, or the population limit of long "
                   "contexts; default sampled, population for a flow")
       ->check(CLI::IsMember(keys_of(experiments::training_data_names())));
-  verb.add_option("--s", context, "Context length [19]");
+  verb.add_option("--s,--context", context, "Context length [19; 32 of a text]");
   verb.add_option("--sequences", sequences, "Sequences that are drawn [100000]");
-  verb.add_option("--batch", batch, "Sequences per step, 0 for all [0]");
-  verb.add_option("--m", width, "Width of the model [256; 16 for a flow]");
+  verb.add_option("--batch", batch, "Sequences per step, 0 for all [0; 256 of a text]");
+  verb.add_option("--m,--width", width, "Width of the model [256; 16 for a flow]");
   verb.add_option("--init", deviation, "Deviation of the initial weights [1/m; 0.001 for a flow]");
-  verb.add_flag("--residual", residual,
-                "Add the embedding of the last token to what it attends to");
+  verb.add_flag("--residual", residual, "Add what goes into a layer to what comes out of it");
   verb.add_option("--optimiser", optimiser, "adam, descent (plain gradient descent) or flow")
       ->check(CLI::IsMember(keys_of(experiments::optimiser_names())))
       ->capture_default_str();
@@ -174,9 +134,10 @@ void TrainOptions::add_to(CLI::App& verb) {
   verb.add_option("--beta2", second_decay, "Decay of Adam's second moment [0.999]");
   verb.add_option("--eps", epsilon, "Adam's epsilon [1e-8]");
   verb.add_flag("--double", double_precision, "Adam in double instead of single precision");
-  verb.add_option("--steps", steps, "Steps [3000]");
+  verb.add_option("--steps", steps, "Steps [3000; 20000 on a text]");
   verb.add_option("--time", time, "Time of a flow [200]");
-  verb.add_option("--record-every", every, "Steps, or time, between two records [5; 0.25]");
+  verb.add_option("--record-every,--every", every,
+                  "Steps, or time, between two records [5; 0.25 of a flow; 50 on a text]");
   verb.add_option("--rtol", relative_tolerance, "Relative tolerance of a flow [1e-8]");
   verb.add_option("--atol", absolute_tolerance, "Absolute tolerance of a flow [1e-12]");
   verb.add_option("--method", method, "Method of a flow: auto (Adams, then BDF), adams or bdf")
@@ -258,7 +219,7 @@ TextPairs parameters_of(const TrainQuestion& question) {
 }
 
 TrainQuestion question_from(const store::StudyRecord& study, const std::string& file) {
-  const Parameters parameters(study, file);
+  const StudyParameters parameters(study, file);
   const auto optimiser = parameters.word("optimiser", experiments::optimiser_names());
   TrainQuestion question{experiments::standard_question(optimiser), 0.0,
                          experiments::standard_thresholds(optimiser)};
@@ -274,7 +235,7 @@ TrainQuestion question_from(const store::StudyRecord& study, const std::string& 
   }
   run.width = parameters.count("m");
   run.deviation = parameters.number("init");
-  run.residual = parameters.text("residual") == "true";
+  run.residual = parameters.flag("residual");
   if (optimiser == Optimiser::flow) {
     run.flow.relative_tolerance = parameters.number("rtol");
     run.flow.absolute_tolerance = parameters.number("atol");

@@ -2,13 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
 
 #include "dewpoint/attention/jacobian_reference.hpp"
+#include "dewpoint/core/dense_algebra.hpp"
+#include "support/dense_algebra.hpp"
 #include "support/matrices.hpp"
 #include "support/test_seed.hpp"
 
@@ -30,17 +31,6 @@ double inner(const Matrix<double>& a, const Matrix<double>& b) {
   double sum = 0.0;
   for (std::size_t k = 0; k < a.size(); ++k) sum += a.data()[k] * b.data()[k];
   return sum;
-}
-
-Eigen::MatrixXd as_eigen(const Matrix<double>& a) {
-  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  return Eigen::Map<const RowMajor>(a.data(), static_cast<Eigen::Index>(a.rows()),
-                                    static_cast<Eigen::Index>(a.cols()));
-}
-
-std::vector<double> dense_singular_values(const Eigen::MatrixXd& jacobian) {
-  const Eigen::VectorXd values = Eigen::JacobiSVD<Eigen::MatrixXd>(jacobian).singularValues();
-  return {values.begin(), values.end()};
 }
 
 // Squares agree to the promised part of the largest: the index too, so no multiplicity is lost.
@@ -114,8 +104,7 @@ TEST(TopSingularValues, AgreeWithADenseDecomposition) {
   for (const Mask& mask : {Mask::none(), Mask::causal()}) {
     for (const Layer& parameters : {Layer{1.0, 0.0}, Layer{6.0, 0.5}, Layer{30.0, -0.2}}) {
       const LayerJacobian jacobian(tokens, parameters, mask);
-      const auto dense =
-          dense_singular_values(as_eigen(ReferenceJacobian(tokens, parameters, mask).dense()));
+      const auto dense = singular_values(ReferenceJacobian(tokens, parameters, mask).dense());
       const Stream start = test::stream("TopSingularValues/dense");
       expect_top_of(top_singular_values(jacobian, 1, start), dense);
       expect_top_of(top_singular_values(jacobian, 8, start), dense);
@@ -130,13 +119,13 @@ TEST(TopSingularValues, AgreeWithADenseDecompositionOfAChain) {
   for (const double residual : {0.0, 0.8}) {
     const std::vector<Layer> layers(5, Layer{4.0, residual});
     const JacobianChain chain(tokens, layers);
-    Eigen::MatrixXd dense = Eigen::MatrixXd::Identity(60, 60);
-    for (std::size_t t = 0; t < 5; ++t) {
-      const ReferenceJacobian layer(t == 0 ? tokens : chain.layers()[t - 1].outputs(), layers[t]);
-      dense = as_eigen(layer.dense()) * dense;
+    Matrix<double> dense = ReferenceJacobian(tokens, layers[0]).dense();
+    for (std::size_t t = 1; t < 5; ++t) {
+      const ReferenceJacobian layer(chain.layers()[t - 1].outputs(), layers[t]);
+      dense = test::times(layer.dense(), dense);
     }
     const auto top = top_singular_values(chain, 8, test::stream("TopSingularValues/chain/start"));
-    expect_top_of(top, dense_singular_values(dense));
+    expect_top_of(top, singular_values(dense));
     expect_small_residuals(chain, *top);
   }
 }
@@ -152,8 +141,7 @@ TEST(TopSingularValues, CountMultiplicities) {
   }
   for (const double residual : {0.0, 0.4}) {
     const LayerJacobian jacobian(tokens, {2.0, residual});
-    const auto dense =
-        dense_singular_values(as_eigen(ReferenceJacobian(tokens, {2.0, residual}).dense()));
+    const auto dense = singular_values(ReferenceJacobian(tokens, {2.0, residual}).dense());
     std::size_t repeated = 0;
     for (std::size_t k = 1; k < dense.size(); ++k) {
       if (dense[k - 1] - dense[k] < 1e-12) ++repeated;

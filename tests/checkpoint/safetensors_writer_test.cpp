@@ -96,6 +96,13 @@ TEST_F(SafetensorsWriter, GivesTheSameBytesInAnyOrderOfTheTensors) {
   EXPECT_EQ(written(shelf.tensors(), kMetadata), written(reversed, kMetadata));
 }
 
+TEST_F(SafetensorsWriter, GivesTheBytesOfTheFileWithoutAFile) {
+  const Shelf shelf = every_type();
+  const std::vector<std::byte> bytes = safetensors_bytes(shelf.tensors(), kMetadata);
+  const std::string file = written(shelf.tensors(), kMetadata);
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), file);
+}
+
 TEST_F(SafetensorsWriter, MendsTextThatIsNotUtf8) {
   Shelf shelf;
   shelf.add("\xff", ElementType::f32, {}, {1.0f});

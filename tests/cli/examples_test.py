@@ -25,8 +25,21 @@ class Examples(ProgramTest):
 
     def test_long_examples_are_understood(self):
         for file in sorted(glob.glob(os.path.join(EXAMPLES, "long", "*.toml"))):
+            if os.path.basename(file).startswith("text-"):
+                continue
             found = self.succeed_json("run", file, "--dry-run")
             self.assertGreater(found["work_seconds"], 60)
+
+    def test_long_examples_on_texts_are_understood(self):
+        """One run of theirs takes minutes, so a few steps of it, on a text that is made here."""
+        with open(self.path("text.txt"), "w") as text:
+            text.write(" ".join(f"word{k * k % 2503}" for k in range(40000)))
+        files = sorted(glob.glob(os.path.join(EXAMPLES, "long", "text-*.toml")))
+        self.assertEqual(len(files), 2)
+        for file in files:
+            found = self.succeed_json("run", file, "--dry-run", "-S", "parameters.corpus=\"text.txt\"",
+                                      "-S", "parameters.vocabulary=1000", "-S", "parameters.steps=2")
+            self.assertEqual((found["experiment"], found["replicas"]), ("train-text", 3))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""The verbs heads and checkpoint on a real model, the stories260K of llama2.c."""
+"""The verbs heads and checkpoint on a real model, the stories260K of llama2.c, and on models of ours."""
 
 import json
 import math
 import os
+import random
 import struct
 import unittest
 
@@ -151,6 +152,106 @@ class Model(HeadsTest):
                               "--length", "64")
         for word in ("tokenizer", str(max(ids)), "tokenizer of this model?"):
             self.assertIn(word, message)
+
+
+class TrainedHere(HeadsTest):
+    """A folder as training writes it: one layer, one head, no value matrix, no residual."""
+
+    TOKENS, WIDTH, LENGTH = 12, 4, 64
+    LAYER = "model.layers.0.self_attn."
+
+    def setUp(self):
+        super().setUp()
+        draw = random.Random(1)
+        self.ids = [draw.randrange(self.TOKENS) for _ in range(self.LENGTH)]
+        with open(self.path("ids.txt"), "w") as file:
+            file.write("\n".join(map(str, self.ids)))
+        self.tensors = {name: [[single(draw.gauss(0, 1)) for _ in range(self.WIDTH)] for _ in range(rows)]
+                        for name, rows in [("model.embed_tokens.weight", self.TOKENS),
+                                           (self.LAYER + "q_proj.weight", self.WIDTH),
+                                           (self.LAYER + "k_proj.weight", self.WIDTH),
+                                           ("lm_head.weight", self.TOKENS)]}
+        for causal, name in [(False, "full"), (True, "causal")]:
+            write_model(self.path(name), self.tensors, {
+                "model_type": "dewpoint", "vocab_size": self.TOKENS, "hidden_size": self.WIDTH,
+                "num_hidden_layers": 1, "num_attention_heads": 1, "max_position_embeddings": self.LENGTH,
+                "residual": False, "value_matrix": False, "causal": causal, "pre_norm": False})
+
+    def entropies(self, causal):
+        """Of softmax(Q Kᵀ), query by query; scores are not divided by anything."""
+        rows = [self.tensors["model.embed_tokens.weight"][token] for token in self.ids]
+        queries, keys = ([[inner(weights, row) for weights in self.tensors[self.LAYER + part]]
+                          for row in rows] for part in ("q_proj.weight", "k_proj.weight"))
+        found = []
+        for i, query in enumerate(queries):
+            scores = [inner(query, key) for key in (keys[:i + 1] if causal else keys)]
+            total = math.log(sum(math.exp(score - max(scores)) for score in scores)) + max(scores)
+            found.append(sum(math.exp(score - total) * (total - score) for score in scores))
+        return found
+
+    # Scores round by √d ε |q||k| < 2 · 6e-8 · 40 = 5e-6, in both directions; an entropy of order 1 moves by
+    # that times the spread of its scores, a few, and a mean over queries by less: TOLERANCE. Every query
+    # sees all keys, so all of them are in the last octave.
+    def test_full_attention(self):
+        found = self.succeed_json("heads", "full", "--ids", "ids.txt", "--replicates", "20")
+        self.assertEqual(found["parameters"]["model_type"], "dewpoint")
+        cells = self.statistics(found)
+        self.assertIsNone(cells[0, 0, 32]["entropy"])
+        expected = self.entropies(causal=False)
+        self.assert_close(cells[0, 0, 64]["entropy"], sum(expected) / len(expected), TOLERANCE, "full")
+
+    def test_a_causal_mask(self):
+        found = self.succeed_json("heads", "causal", "--ids", "ids.txt", "--replicates", "20", "--perplexity")
+        cells = self.statistics(found)
+        expected = self.entropies(causal=True)
+        for n in (16, 32, 64):  # queries that see more than n/2 and up to n keys
+            octave = expected[n // 2:n]
+            self.assert_close(cells[0, 0, n]["entropy"], sum(octave) / len(octave), TOLERANCE, n)
+        self.assertEqual(found["loss"]["variables"]["loss"]["samples"], [[[1]]])
+
+    def test_a_dump_of_it_has_the_same_statistics(self):
+        run = self.succeed_json("heads", "full", "--ids", "ids.txt", "--replicates", "20",
+                                "--dump", "heads.safetensors")
+        dumped = self.succeed_json("heads", "heads.safetensors", "--replicates", "20")
+        self.assertEqual(dumped["parameters"]["causal"], "false")
+        self.assertEqual(dumped["parameters"]["scale"], "1")
+        self.assertEqual(self.statistics(run), self.statistics(dumped))
+
+    def test_refusals(self):
+        for arguments, words in [
+            (["heads", "full", "--ids", "ids.txt", "--perplexity"], ["causal: found false", "next tokens"]),
+            (["heads", "sweep", "full", "--ids", "ids.txt", "--rope", "own"], ["causal: found false"]),
+            (["heads", "causal", "--ids", "ids.txt", "--rope", "yarn"], ["rope", "none"]),
+            (["scale", "explain", "causal"], ["config.json", "'dewpoint'", "engines"]),
+        ]:
+            message = self.refuse(2, *arguments)
+            for word in words:
+                self.assertIn(word, message, arguments)
+
+
+def single(number):
+    """As float32 has it."""
+    return struct.unpack("<f", struct.pack("<f", number))[0]
+
+
+def inner(one, other):
+    return sum(a * b for a, b in zip(one, other))
+
+
+def write_model(folder, tensors, config):
+    """A folder with config.json and matrices as float32."""
+    os.mkdir(folder)
+    header, data = {}, b""
+    for name, rows in tensors.items():
+        numbers = [number for row in rows for number in row]
+        header[name] = {"dtype": "F32", "shape": [len(rows), len(rows[0])],
+                        "data_offsets": [len(data), len(data) + 4 * len(numbers)]}
+        data += struct.pack(f"<{len(numbers)}f", *numbers)
+    text = json.dumps(header).encode()
+    with open(os.path.join(folder, "config.json"), "w") as file:
+        json.dump(config, file)
+    with open(os.path.join(folder, "model.safetensors"), "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + data)
 
 
 def cut_vocabulary(folder, tokens):

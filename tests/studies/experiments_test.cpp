@@ -1,10 +1,14 @@
 // What every experiment of the catalogue promises, held for all of them on small points.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -15,6 +19,31 @@ namespace dewpoint::studies {
 namespace {
 
 using namespace dewpoint::test;  // NOLINT(google-build-using-namespace)
+
+/// A text of some twenty words, each as often as its place in the alphabet is early. Tests of this
+/// file may run side by side, so each process has its own.
+class SmallText {
+ public:
+  SmallText() : path_(testing::TempDir() + fmt::format("dewpoint-small-text-{}.txt", ::getpid())) {
+    std::ofstream out(path_);
+    for (int k = 0; k < 4000; ++k) {
+      const int rank = 20 * (k * 7919 % 4001) / 4001 * (k * 104729 % 4003) / 4003;
+      out << "word" << static_cast<char>('a' + rank) << (k % 16 == 15 ? '\n' : ' ');
+    }
+  }
+  SmallText(const SmallText&) = delete;
+  SmallText& operator=(const SmallText&) = delete;
+  ~SmallText() { std::remove(path_.c_str()); }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+const std::string& small_text() {
+  static const SmallText text;
+  return text.path();
+}
 
 /// Small points of every experiment, as a study file would give them.
 const std::map<std::string, std::vector<Point>>& samples() {
@@ -52,6 +81,44 @@ const std::map<std::string, std::vector<Point>>& samples() {
          {"optimiser", "descent"},
          {"steps", 10.0},
          {"m", 4.0}}}},
+      {"train-text",
+       {{{"corpus", small_text()},
+         {"vocabulary", 20.0},
+         {"width", 8.0},
+         {"s", 4.0},
+         {"batch", 8.0},
+         {"steps", 20.0},
+         {"record_every", 5.0}},
+        {{"corpus", small_text()},
+         {"vocabulary", 20.0},
+         {"width", 8.0},
+         {"layers", 2.0},
+         {"heads", 2.0},
+         {"residual", true},
+         {"value", "matrix"},
+         {"norm", "pre"},
+         {"causal", true},
+         {"loss", "all"},
+         {"s", 4.0},
+         {"batch", 8.0},
+         {"steps", 10.0}}}},
+      {"train-layers",
+       {{{"width", 8.0}, {"heads", 2.0}, {"steps", 12.0}, {"sequences", 200.0}, {"batch", 16.0}},
+        {{"width", 4.0},
+         {"layers", 3.0},
+         {"branch", 0.0},
+         {"value", "matrix"},
+         {"norm", "pre"},
+         {"steps", 5.0},
+         {"sequences", 100.0},
+         {"batch", 8.0}},
+        {{"pi", "0.2,0.8"},
+         {"width", 4.0},
+         {"causal", true},
+         {"s", 5.0},
+         {"steps", 5.0},
+         {"sequences", 100.0},
+         {"batch", 8.0}}}},
       {"limit", {{{"draws", 20.0}, {"top", 64.0}}, {{"d", 6.0}, {"theta", 4.0}, {"ranks", 2.0}}}}};
   return all;
 }
@@ -171,7 +238,9 @@ TEST_P(EveryExperiment, GivesOnALadderWhatItGivesAlone) {
 }
 
 std::string name_of_case(const testing::TestParamInfo<const Experiment*>& info) {
-  return info.param->name();
+  std::string name = info.param->name();
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, EveryExperiment, testing::ValuesIn(experiments()),

@@ -6,46 +6,69 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "dewpoint/core/dense_algebra.hpp"
 #include "dewpoint/core/vectors.hpp"
+#include "support/dense_algebra.hpp"
+#include "support/matrices.hpp"
 #include "theory/manifold_weights.hpp"
 
 namespace dewpoint::theory {
 namespace {
 
+using test::largest;
 using test::Population;
+using test::times;
+using test::transposed;
 using test::Weights;
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-constexpr Eigen::Index kWidth = 4;
+constexpr std::size_t kWidth = 4;
 
 Population population(const AsymmetricPoint& point) {
   return test::persistent_population(point.law, point.persistence);
 }
 
-Eigen::VectorXd gradient(const AsymmetricPoint& point) {
+std::vector<double> gradient(const AsymmetricPoint& point) {
   return test::population_gradient(population(point), test::manifold_weights(point.state, kWidth))
       .flat();
 }
 
 /// −∇²L over all weights.
-Eigen::MatrixXd jacobian(const AsymmetricPoint& point) {
-  const Eigen::MatrixXd raw =
-      test::flow_jacobian(population(point), test::manifold_weights(point.state, kWidth));
-  return 0.5 * (raw + raw.transpose());
+Matrix<double> jacobian(const AsymmetricPoint& point) {
+  return test::symmetric_part(
+      test::flow_jacobian(population(point), test::manifold_weights(point.state, kWidth)));
 }
 
 /// Eigenvalues of −∇²L, the largest first.
-Eigen::VectorXd spectrum(const AsymmetricPoint& point) {
-  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(jacobian(point)).eigenvalues().reverse();
+std::vector<double> spectrum(const AsymmetricPoint& point) {
+  std::vector<double> values = symmetric_eigenvalues(jacobian(point));
+  std::reverse(values.begin(), values.end());
+  return values;
 }
 
-Eigen::VectorXd as_vector(const LyapunovSchmidtBasis::Vector& v) {
-  return Eigen::Map<const Eigen::VectorXd>(v.data(), 6);
+double largest_entry(const std::vector<double>& x) {
+  double result = 0.0;
+  for (const double entry : x) result = std::max(result, std::abs(entry));
+  return result;
+}
+
+/// The vectors as columns.
+Matrix<double> columns_of(const std::vector<LyapunovSchmidtBasis::Vector>& vectors) {
+  Matrix<double> result(6, vectors.size());
+  for (std::size_t k = 0; k < vectors.size(); ++k) {
+    for (std::size_t i = 0; i < 6; ++i) result(i, k) = vectors[k][i];
+  }
+  return result;
+}
+
+/// VᵀAV.
+Matrix<double> restricted(const Matrix<double>& a, const Matrix<double>& v) {
+  return times(times(transposed(v), a), v);
 }
 
 /// Least-squares slope of log y over log x.
@@ -111,20 +134,19 @@ TEST(Asymmetry, SplitsTheHessianIntoKernelAndRange) {
       auto point = *focused_degenerate_point(row.groups, surplus);
       point.state.attention = std::sqrt(5.0 * row.amplitude);
       const LyapunovSchmidtBasis basis = lyapunov_schmidt_basis(point);
-      Eigen::MatrixXd all(6, 6);
-      for (std::size_t k = 0; k < 3; ++k) {
-        all.col(static_cast<Eigen::Index>(k)) = as_vector(basis.kernel[k]);
-        all.col(static_cast<Eigen::Index>(k + 3)) = as_vector(basis.range[k]);
-      }
-      EXPECT_LT((all.transpose() * all - Eigen::MatrixXd::Identity(6, 6)).norm(), 16.0 * kEpsilon);
+      const auto& [k, r] = basis;
+      const Matrix<double> all = columns_of({k[0], k[1], k[2], r[0], r[1], r[2]});
+      Matrix<double> overlaps = times(transposed(all), all);
+      for (std::size_t i = 0; i < 6; ++i) overlaps(i, i) -= 1.0;
+      EXPECT_LT(test::length(overlaps), 16.0 * kEpsilon);
       const AsymmetricPoint symmetric{asymmetric_law(row.groups.top, 0.0), row.groups.persistence,
                                       spread_out(point.groups, point.state)};
-      const Eigen::MatrixXd along = test::along_manifold(3, kWidth);
-      const Eigen::MatrixXd hessian = along.transpose() * jacobian(symmetric) * along;
-      EXPECT_LT((hessian * all.leftCols(3)).norm(), 1e-14 * hessian.norm());
-      const Eigen::MatrixXd range = all.rightCols(3).transpose() * hessian * all.rightCols(3);
-      EXPECT_LT(Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(range).eigenvalues().maxCoeff(),
-                -1e-3);
+      const Matrix<double> hessian =
+          restricted(jacobian(symmetric), test::along_manifold(3, kWidth));
+      const Matrix<double> kernel = columns_of({k[0], k[1], k[2]});
+      EXPECT_LT(test::length(times(hessian, kernel)), 1e-14 * test::length(hessian));
+      const Matrix<double> range = restricted(hessian, columns_of({r[0], r[1], r[2]}));
+      EXPECT_LT(symmetric_eigenvalues(range).back(), -1e-3);
     }
   }
 }
@@ -135,15 +157,13 @@ TEST(Asymmetry, LeavesAGradientOfSecondOrderAtTheFirstOrderPoint) {
   for (const PrintedSlopes& row : kTable) {
     const DegeneratePoint point = sharp_point(row);
     const LyapunovSchmidtBasis basis = lyapunov_schmidt_basis(point);
-    const Eigen::MatrixXd along = test::along_manifold(3, kWidth);
+    const Matrix<double> along = transposed(test::along_manifold(3, kWidth));
     std::vector<double> whole, kernel;
     for (const double delta : kAsymmetries) {
-      const Eigen::VectorXd all = gradient(leading_order_point(point, delta));
+      const std::vector<double> all = gradient(leading_order_point(point, delta));
       double squared = 0.0;
-      for (const auto& k : basis.kernel) {
-        squared += std::pow(as_vector(k).dot(along.transpose() * all), 2);
-      }
-      whole.push_back(all.norm());
+      for (const auto& k : basis.kernel) squared += std::pow(inner(k, times(along, all)), 2);
+      whole.push_back(test::length(all));
       kernel.push_back(std::sqrt(squared));
     }
     const std::vector<double> few(kAsymmetries.begin() + 2, kAsymmetries.end());
@@ -162,21 +182,22 @@ TEST(Asymmetry, HasAnExactCriticalPointWithAKernelInTheFocusedLimit) {
     for (const double delta : kAsymmetries) {
       const auto exact = range_point(point, delta);
       ASSERT_TRUE(exact);
-      EXPECT_LT(gradient(*exact).cwiseAbs().maxCoeff(), 4e-16);
+      EXPECT_LT(largest_entry(gradient(*exact)), 4e-16);
       const auto [by_m, by_phi] =
           test::token_gradients(population(*exact), test::manifold_weights(exact->state, kWidth));
-      EXPECT_LT(by_phi.cwiseAbs().maxCoeff(), 1e-16);
+      EXPECT_LT(largest(by_phi), 1e-16);
 
       const double rate = transverse_rate(*exact);
-      EXPECT_NEAR(by_m.norm(), rate, 4e-16);
-      const Eigen::VectorXd values = spectrum(*exact);
+      EXPECT_NEAR(test::length(by_m), rate, 4e-16);
+      const std::vector<double> values = spectrum(*exact);
       // Scores of size ηγ_1² enter the curvature, and residuals that vanish are wrong by kEpsilon.
       const double score = sharp.amplitude * std::pow(exact->state.embedding[0], 2);
-      const double rounding = kEpsilon * score * std::abs(values(values.size() - 1));
-      for (Eigen::Index k = 0; k < kWidth - 1; ++k) EXPECT_NEAR(values(k), rate, rounding);
-      EXPECT_LT(values(kWidth - 1), rounding) << "no other growth, tangential or not";
+      const double rounding = kEpsilon * score * std::abs(values.back());
+      for (std::size_t k = 0; k < kWidth - 1; ++k) EXPECT_NEAR(values[k], rate, rounding);
+      EXPECT_LT(values[kWidth - 1], rounding) << "no other growth, tangential or not";
       // Kernel: 3 along γ and β as at δ = 0, and all but 2(m − 1) directions off the manifold.
-      EXPECT_EQ((values.cwiseAbs().array() > rounding).count(), 3 + 2 * (kWidth - 1));
+      const auto moves = [&](double value) { return std::abs(value) > rounding; };
+      EXPECT_EQ(std::count_if(values.begin(), values.end(), moves), 3 + 2 * (kWidth - 1));
 
       double distance = 0.0;
       const AsymmetricPoint first = leading_order_point(point, delta);
@@ -200,7 +221,7 @@ TEST(Asymmetry, GrowsOffTheManifoldInProportionToTheAsymmetry) {
     ASSERT_TRUE(plus && minus);
     const auto twice = range_point(point, 2e-4);
     ASSERT_TRUE(twice);
-    const double limit = (8.0 * spectrum(*plus)(0) - spectrum(*twice)(0)) / 6e-4;
+    const double limit = (8.0 * spectrum(*plus)[0] - spectrum(*twice)[0]) / 6e-4;
     EXPECT_NEAR(limit, slopes.transverse, 1e-10);
     EXPECT_NEAR(transverse_rate(*plus), transverse_rate(*minus), 8.0 * kEpsilon);
     const double tilt = (plus->state.output[1] - plus->state.output[2]) / 2e-4;
@@ -256,10 +277,10 @@ TEST(Asymmetry, HasAnExactCriticalPointAtFiniteAmplitudeToo) {
     for (const double delta : {1e-4, 1e-3, 1e-2, 0.02, -0.02}) {
       const auto exact = asymmetric_point(point, delta);
       ASSERT_TRUE(exact) << delta;
-      EXPECT_LT(gradient(*exact).cwiseAbs().maxCoeff(), 2e-15);
+      EXPECT_LT(largest_entry(gradient(*exact)), 2e-15);
       const auto [by_m, by_phi] =
           test::token_gradients(population(*exact), test::manifold_weights(exact->state, kWidth));
-      EXPECT_LT(by_phi.cwiseAbs().maxCoeff(), 1e-15);
+      EXPECT_LT(largest(by_phi), 1e-15);
       const RankOneState& s = exact->state;
       const double embedding = inner(s.embedding, s.embedding), output = inner(s.output, s.output);
       EXPECT_NEAR(embedding - output, 2.0 * row.amplitude, 1e-13);
@@ -267,13 +288,13 @@ TEST(Asymmetry, HasAnExactCriticalPointAtFiniteAmplitudeToo) {
       EXPECT_NEAR(s.output[0] + s.output[1] + s.output[2], 0.0, 4.0 * kEpsilon);
 
       // The spectrum: one tangential growth, then μ off the manifold m − 1 times, then nothing.
-      const Eigen::VectorXd values = spectrum(*exact);
-      const double rounding = 1e-14 * std::abs(values(values.size() - 1));
+      const std::vector<double> values = spectrum(*exact);
+      const double rounding = 1e-14 * std::abs(values.back());
       const double rate = transverse_rate(*exact);
-      for (Eigen::Index k = 1; k < kWidth; ++k) EXPECT_NEAR(values(k), rate, rounding) << delta;
-      EXPECT_LT(values(kWidth), rounding);
-      EXPECT_GT(values(0), rate) << "tangential is the faster one here";
-      EXPECT_NEAR(values(0), degenerate_stability(point).growth, 100.0 * delta * delta);
+      for (std::size_t k = 1; k < kWidth; ++k) EXPECT_NEAR(values[k], rate, rounding) << delta;
+      EXPECT_LT(values[kWidth], rounding);
+      EXPECT_GT(values[0], rate) << "tangential is the faster one here";
+      EXPECT_NEAR(values[0], degenerate_stability(point).growth, 100.0 * delta * delta);
     }
   }
 }
@@ -287,12 +308,12 @@ TEST(Asymmetry, IsFasterOffTheManifoldOnlyBeyondAThreshold) {
     const auto weak = asymmetric_point(point, below[k]), strong = asymmetric_point(point, above[k]);
     ASSERT_TRUE(weak && strong);
     const double rounding = 1e-12;
-    const Eigen::VectorXd slow = spectrum(*weak), fast = spectrum(*strong);
-    EXPECT_GT(slow(0), transverse_rate(*weak) + rounding);
-    EXPECT_NEAR(slow(1), transverse_rate(*weak), rounding);
-    EXPECT_NEAR(fast(0), transverse_rate(*strong), rounding);
-    EXPECT_LT(fast(kWidth - 1), transverse_rate(*strong) - rounding);
-    EXPECT_GT(fast(kWidth - 1), rounding);
+    const std::vector<double> slow = spectrum(*weak), fast = spectrum(*strong);
+    EXPECT_GT(slow[0], transverse_rate(*weak) + rounding);
+    EXPECT_NEAR(slow[1], transverse_rate(*weak), rounding);
+    EXPECT_NEAR(fast[0], transverse_rate(*strong), rounding);
+    EXPECT_LT(fast[kWidth - 1], transverse_rate(*strong) - rounding);
+    EXPECT_GT(fast[kWidth - 1], rounding);
   }
 }
 

@@ -6,13 +6,16 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <string>
 
+#include "dewpoint/core/dense_algebra.hpp"
 #include "dewpoint/core/random.hpp"
+#include "dewpoint/core/vectors.hpp"
+#include "support/dense_algebra.hpp"
+#include "support/matrices.hpp"
 #include "support/test_seed.hpp"
 #include "theory/manifold_weights.hpp"
 #include "theory/printed_excursions.hpp"
@@ -21,6 +24,8 @@ namespace dewpoint::theory {
 namespace {
 
 using test::half_unit;
+using test::largest;
+using test::length;
 using test::Population;
 using test::printed_excursions;
 using test::PrintedExcursion;
@@ -37,7 +42,7 @@ Population population(const TwoGroups& groups) {
   return test::persistent_population(two_group_law(groups.top, groups.tokens), groups.persistence);
 }
 
-Weights<double> weights(const DegeneratePoint& point, Eigen::Index width) {
+Weights<double> weights(const DegeneratePoint& point, std::size_t width) {
   return test::manifold_weights(spread_out(point.groups, point.state), width);
 }
 
@@ -152,10 +157,10 @@ TEST(DegeneratePoint, IsAnExactCriticalPointAtEveryAmplitude) {
     const Population data = population(c.groups);
     const Weights<double> w = weights(*point, 3);
     const auto [by_m, by_phi] = test::token_gradients(data, w);
-    const double logits = 1.0 + w.w0.norm() * w.w1.norm();
-    EXPECT_LT(by_m.cwiseAbs().maxCoeff(), 4.0 * kEpsilon * logits) << name(c.groups);
-    EXPECT_LT(by_phi.cwiseAbs().maxCoeff(), 4.0 * kEpsilon * logits * logits) << name(c.groups);
-    const double norms = w.w0.squaredNorm() + w.w1.squaredNorm();
+    const double logits = 1.0 + length(w.w0) * length(w.w1);
+    EXPECT_LT(largest(by_m), 4.0 * kEpsilon * logits) << name(c.groups);
+    EXPECT_LT(largest(by_phi), 4.0 * kEpsilon * logits * logits) << name(c.groups);
+    const double norms = test::inner(w.w0, w.w0) + test::inner(w.w1, w.w1);
     EXPECT_NEAR(surplus(*point), c.surplus, kDegeneratePointError * norms) << name(c.groups);
     EXPECT_NEAR(point->state.amplitude(), c.amplitude, 2.0 * kEpsilon * c.amplitude);
     EXPECT_NEAR(degenerate_loss(c.groups), test::population_loss(data, w), 1e-14);
@@ -169,8 +174,8 @@ TEST(DegeneratePoint, KeepsItsPredictionsWhenRescaled) {
   const Population data = population(point->groups);
   const auto before = test::population_state(data, weights(*point, 2));
   const auto after = test::population_state(data, weights(other, 2));
-  EXPECT_LT((before.attention - after.attention).cwiseAbs().maxCoeff(), 1e-15);
-  EXPECT_LT((before.prediction - after.prediction).cwiseAbs().maxCoeff(), 1e-15);
+  EXPECT_LT(test::largest_difference(before.attention, after.attention), 1e-15);
+  EXPECT_LT(test::largest_difference(before.prediction, after.prediction), 1e-15);
   EXPECT_EQ(other.sensitivity, point->sensitivity);
 }
 
@@ -203,26 +208,35 @@ TEST(DegeneratePoint, IsWhereTheExcursionComesToRest) {
 
 // ---- stability -------------------------------------------------------------------------------
 
+/// (e_k − e_l)/√2 of the columns of a basis.
+std::vector<double> difference(const Matrix<double>& basis, std::size_t k, std::size_t l) {
+  std::vector<double> result(basis.rows());
+  for (std::size_t i = 0; i < basis.rows(); ++i) {
+    result[i] = (basis(i, k) - basis(i, l)) / std::sqrt(2.0);
+  }
+  return result;
+}
+
 // Property (1) of degenerate_stability: the block by complex step over all weights, rounding only.
 TEST(DegeneratePoint, HasTheStatedBlockOfTheHessian) {
   for (const PrintedExcursion& row : printed_excursions()) {
-    const auto d = static_cast<Eigen::Index>(row.groups.tokens), width = Eigen::Index{2};
+    const std::size_t d = row.groups.tokens, width = 2;
     const auto point = degenerate_point(row.groups, row.eta, 2.0 * row.eta);
     ASSERT_TRUE(point);
-    const Eigen::MatrixXd hessian =
-        -test::flow_jacobian(population(row.groups), weights(*point, width));
-    const Eigen::MatrixXd basis = test::along_manifold(d, width);
-    const Eigen::VectorXd x = (basis.col(1) - basis.col(2)) / std::sqrt(2.0);
-    const Eigen::VectorXd y = (basis.col(d + 1) - basis.col(d + 2)) / std::sqrt(2.0);
+    const Matrix<double> jacobian =
+        test::flow_jacobian(population(row.groups), weights(*point, width));
+    const Matrix<double> basis = test::along_manifold(d, width);
+    const std::vector<double> x = difference(basis, 1, 2), y = difference(basis, d + 1, d + 2);
+    std::vector<double> of_x = test::times(jacobian, x), of_y = test::times(jacobian, y);
     const DegenerateStability block = degenerate_stability(*point);
-    const double rounding = 1e-14 * hessian.norm();
-    EXPECT_NEAR(x.dot(hessian * x), block.embedding_curvature, rounding) << name(row.groups);
-    EXPECT_NEAR(x.dot(hessian * y), block.coupling, rounding) << name(row.groups);
-    EXPECT_NEAR(y.dot(hessian * y), block.output_curvature, rounding) << name(row.groups);
+    const double rounding = 1e-14 * length(jacobian);
+    EXPECT_NEAR(-inner(x, of_x), block.embedding_curvature, rounding) << name(row.groups);
+    EXPECT_NEAR(-inner(x, of_y), block.coupling, rounding) << name(row.groups);
+    EXPECT_NEAR(-inner(y, of_y), block.output_curvature, rounding) << name(row.groups);
     // An invariant plane: nothing leaks out of it.
-    const Eigen::VectorXd image = hessian * x;
-    const Eigen::VectorXd outside = image - x * x.dot(image) - y * y.dot(image);
-    EXPECT_LT(outside.norm(), rounding) << name(row.groups);
+    const double along_x = inner(x, of_x), along_y = inner(y, of_x);
+    for (std::size_t k = 0; k < x.size(); ++k) of_x[k] -= along_x * x[k] + along_y * y[k];
+    EXPECT_LT(length(of_x), rounding) << name(row.groups);
   }
 }
 
@@ -231,33 +245,31 @@ TEST(DegeneratePoint, HasTheStatedBlockOfTheHessian) {
 TEST(DegeneratePoint, IsUnstableOnlyBetweenRareTokensAndFlatOffTheManifold) {
   for (const PrintedExcursion& row : printed_excursions()) {
     if (row.groups.tokens > 4) continue;
-    const auto d = static_cast<Eigen::Index>(row.groups.tokens), width = Eigen::Index{3};
+    const std::size_t d = row.groups.tokens, width = 3;
     const auto point = degenerate_point(row.groups, row.eta, 2.0 * row.eta);
     ASSERT_TRUE(point);
-    const Eigen::MatrixXd jacobian =
-        test::flow_jacobian(population(row.groups), weights(*point, width));
-    const Eigen::VectorXd spectrum =
-        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(0.5 * (jacobian + jacobian.transpose()))
-            .eigenvalues();
-    const double rounding = 1e-14 * jacobian.norm();
+    Matrix<double> jacobian = test::flow_jacobian(population(row.groups), weights(*point, width));
+    const std::vector<double> spectrum = symmetric_eigenvalues(test::symmetric_part(jacobian));
+    const double rounding = 1e-14 * length(jacobian);
     const DegenerateStability block = degenerate_stability(*point);
-    const auto copies = static_cast<Eigen::Index>(block.multiplicity);
-    const Eigen::Index size = spectrum.size();
+    const std::size_t copies = block.multiplicity, size = spectrum.size();
     if (block.growth > 0.0) {
-      for (Eigen::Index k = 0; k < copies; ++k) {
-        EXPECT_NEAR(spectrum(size - 1 - k), block.growth, rounding) << name(row.groups);
+      for (std::size_t k = 0; k < copies; ++k) {
+        EXPECT_NEAR(spectrum[size - 1 - k], block.growth, rounding) << name(row.groups);
       }
-      EXPECT_LT(spectrum(size - 1 - copies), rounding) << name(row.groups);
+      EXPECT_LT(spectrum[size - 1 - copies], rounding) << name(row.groups);
     } else {
-      EXPECT_LT(spectrum(size - 1), rounding) << name(row.groups);
+      EXPECT_LT(spectrum[size - 1], rounding) << name(row.groups);
     }
     // Off the manifold: everything but γ, β, λ_Q, λ_K.
     Weights<double> on(d, width);
-    on.w0.col(0).setOnes();
-    on.w1.row(0).setOnes();
+    for (std::size_t i = 0; i < d; ++i) on.w0(i, 0) = on.w1(0, i) = 1.0;
     on.wq(0, 1) = on.wk(0, 1) = 1.0;
-    const Eigen::VectorXd mask = Eigen::VectorXd::Ones(size) - on.flat();
-    EXPECT_LT((jacobian * mask.asDiagonal()).cwiseAbs().maxCoeff(), rounding) << name(row.groups);
+    const std::vector<double> mask = on.flat();
+    for (std::size_t i = 0; i < size; ++i) {
+      for (std::size_t k = 0; k < size; ++k) jacobian(i, k) *= 1.0 - mask[k];
+    }
+    EXPECT_LT(largest(jacobian), rounding) << name(row.groups);
   }
 }
 

@@ -6,14 +6,16 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
+#include "dewpoint/core/dense_algebra.hpp"
 #include "dewpoint/theory/markov_chain.hpp"
 #include "dewpoint/theory/training_times.hpp"
+#include "support/dense_algebra.hpp"
+#include "support/matrices.hpp"
 #include "support/population_loss.hpp"
 
 namespace dewpoint::theory {
@@ -87,9 +89,9 @@ Weights<double> critical_point(const std::vector<double>& law, std::size_t width
   for (std::size_t k = 0; k < width; ++k) alpha[k] = draw.normal(k);
   alpha = ray_of(alpha).direction;
   const OuterWeights outer = critical_weights(second_critical_point(law), alpha);
-  Weights<double> weights(static_cast<int>(law.size()), static_cast<int>(width));
-  std::copy_n(outer.embedding.data(), outer.embedding.size(), weights.w0.data());
-  std::copy_n(outer.unembedding.data(), outer.unembedding.size(), weights.w1.data());
+  Weights<double> weights(law.size(), width);
+  weights.w0 = outer.embedding;
+  weights.w1 = outer.unembedding;
   return weights;
 }
 
@@ -172,7 +174,8 @@ TEST(SecondCriticalPoint, IsCriticalForEveryChainWithTheSameLaw) {
     for (const NamedChain& chain : chains(law)) {
       const Population data(law, chain.transition);
       const Weights<double> w = critical_point(law, 5, "SecondCriticalPoint/Critical");
-      EXPECT_LT(test::population_gradient(data, w).flat().norm(), 32 * 0x1p-52) << chain.name;
+      EXPECT_LT(test::length(test::population_gradient(data, w).flat()), 32 * 0x1p-52)
+          << chain.name;
       EXPECT_NEAR(test::population_loss(data, w), law_entropy(law), 16 * 0x1p-52) << chain.name;
     }
   }
@@ -206,11 +209,11 @@ TEST(SecondCriticalPoint, IsNotOnTheRayOfTheOriginForOtherLaws) {
   const OriginGrowth growth = origin_growth(kExperiment);
   for (double amplitude = 0.25; amplitude < 4.0; amplitude += 0.05) {
     Weights<double> w(4, 1);
-    for (int i = 0; i < 4; ++i) {
-      w.w0(i, 0) = amplitude * growth.embedding_direction[static_cast<std::size_t>(i)];
-      w.w1(0, i) = amplitude * growth.output_direction[static_cast<std::size_t>(i)];
+    for (std::size_t i = 0; i < 4; ++i) {
+      w.w0(i, 0) = amplitude * growth.embedding_direction[i];
+      w.w1(0, i) = amplitude * growth.output_direction[i];
     }
-    EXPECT_GT(test::population_gradient(data, w).w1.norm(), 0.05) << amplitude;
+    EXPECT_GT(test::length(test::population_gradient(data, w).w1), 0.05) << amplitude;
   }
 }
 
@@ -226,9 +229,10 @@ TEST(PublishedAmplitude, SolvesItsEquationAndIsNotCritical) {
     const Population data(law, persistent_chain(law, 0.8));
     Weights<double> w = critical_point(law, 2, "PublishedAmplitude");
     const double ratio = closed / second_critical_point(law).amplitude;
-    w.w0 *= ratio;
-    w.w1 *= ratio;
-    EXPECT_GT(test::population_gradient(data, w).flat().norm(), 0.5);
+    for (Matrix<double>* outer : {&w.w0, &w.w1}) {
+      for (std::size_t k = 0; k < outer->size(); ++k) outer->data()[k] *= ratio;
+    }
+    EXPECT_GT(test::length(test::population_gradient(data, w).flat()), 0.5);
     EXPECT_GT(test::population_state(data, w).prediction(0, 0), 0.975);
   }
 }
@@ -237,26 +241,29 @@ TEST(PublishedAmplitude, SolvesItsEquationAndIsNotCritical) {
 
 /// Blocks of −∇²L: W0 and W1, WQ and WK, and the largest entry between them.
 struct Blocks {
-  Eigen::VectorXd outer, attention;
+  std::vector<double> outer, attention;
   double between;
 };
 Blocks blocks_of(const Population& data, const Weights<double>& w) {
-  const Eigen::MatrixXd jacobian = test::flow_jacobian(data, w);
-  const Eigen::Index outer = 2 * w.w0.size(), rest = jacobian.rows() - outer;
-  using Solver = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>;
-  return {Solver(jacobian.topLeftCorner(outer, outer)).eigenvalues(),
-          Solver(jacobian.bottomRightCorner(rest, rest)).eigenvalues(),
-          jacobian.topRightCorner(outer, rest).cwiseAbs().maxCoeff()};
+  const Matrix<double> jacobian = test::flow_jacobian(data, w);
+  const Range outer{0, 2 * w.w0.size()}, rest{outer.end, jacobian.rows()};
+  double between = 0.0;
+  for (std::size_t i = 0; i < outer.end; ++i) {
+    for (std::size_t k = rest.begin; k < rest.end; ++k) {
+      between = std::max(between, std::abs(jacobian(i, k)));
+    }
+  }
+  return {symmetric_eigenvalues(jacobian.view().block(outer, outer)),
+          symmetric_eigenvalues(jacobian.view().block(rest, rest)), between};
 }
 
 // Rounding of the n × n Hessian: n units in the last place of its norm, below 1, and a few for the
 // entries themselves.
-void expect_spectrum(const Eigen::VectorXd& found, const std::vector<EigenvalueGroup>& groups) {
+void expect_spectrum(const std::vector<double>& found, const std::vector<EigenvalueGroup>& groups) {
   const std::vector<double> expected = sorted_spectrum(groups);
-  ASSERT_EQ(static_cast<std::size_t>(found.size()), expected.size());
+  ASSERT_EQ(found.size(), expected.size());
   for (std::size_t k = 0; k < expected.size(); ++k) {
-    EXPECT_NEAR(found(static_cast<int>(k)), expected[k],
-                4 * 0x1p-52 * static_cast<double>(expected.size()));
+    EXPECT_NEAR(found[k], expected[k], 4 * 0x1p-52 * static_cast<double>(expected.size()));
   }
 }
 
@@ -319,25 +326,21 @@ TEST(AttentionDirection, IsWhereTheLinearFlowGoes) {
     const Matrix<double> chain = persistent_chain(law, lambda);
     const double rate = attention_rate(law, chain), time = 20.0 / std::abs(rate);
     const Weights<double> w = critical_point(law, 3, "AttentionDirection/Point");
-    const Eigen::VectorXd alpha = w.w1.col(0) / w.w1.col(0).norm();
+    const std::vector<double> alpha = ray_of(test::column(w.w1, 0)).direction;
     const Weights<double> noise = test::random_weights(3, 3, 1.0, "AttentionDirection/Start");
-    Matrix<double> query(3, 3), key(3, 3);
-    std::copy_n(noise.wq.data(), 9, query.data());
-    std::copy_n(noise.wk.data(), 9, key.data());
-    const auto direction =
-        attention_direction(std::vector<double>(alpha.begin(), alpha.end()), query, key, rate);
+    const auto direction = attention_direction(alpha, noise.wq, noise.wk, rate);
 
-    const Eigen::MatrixXd jacobian = test::flow_jacobian(Population(law, chain), w);
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(jacobian.bottomRightCorner(18, 18));
-    const Eigen::VectorXd later =
-        solver.eigenvectors() * ((time * solver.eigenvalues()).array().exp().matrix().asDiagonal() *
-                                 (solver.eigenvectors().transpose() * noise.flat().tail(18)));
-    for (int i = 0; i < 3; ++i) {
-      for (int k = 0; k < 3; ++k) {
-        const double expected = alpha(i) * direction[static_cast<std::size_t>(k)] / std::sqrt(2.0);
+    const Matrix<double> jacobian = test::flow_jacobian(Population(law, chain), w);
+    const std::vector<double> start = noise.flat();
+    const std::vector<double> later = symmetric_exponential(
+        jacobian.view().block({18, 36}, {18, 36}), time, std::span(start).last(18));
+    const double size = test::length(later);
+    for (std::size_t i = 0; i < 3; ++i) {
+      for (std::size_t k = 0; k < 3; ++k) {
+        const double expected = alpha[i] * direction[k] / std::sqrt(2.0);
         const double sign = lambda > 0.0 ? 1.0 : -1.0;
-        EXPECT_NEAR(later(3 * i + k) / later.norm(), expected, 1e-6);
-        EXPECT_NEAR(later(9 + 3 * i + k) / later.norm(), sign * expected, 1e-6);
+        EXPECT_NEAR(later[3 * i + k] / size, expected, 1e-6);
+        EXPECT_NEAR(later[9 + 3 * i + k] / size, sign * expected, 1e-6);
       }
     }
   }

@@ -11,10 +11,14 @@
 #include <vector>
 
 #include "dewpoint/core/ode.hpp"
+#include "dewpoint/core/vectors.hpp"
 #include "dewpoint/theory/markov_chain.hpp"
 #include "dewpoint/theory/second_critical_point.hpp"
 #include "dewpoint/theory/training_origin.hpp"
+#include "support/dense_algebra.hpp"
+#include "support/matrices.hpp"
 #include "support/population_loss.hpp"
+#include "support/test_seed.hpp"
 
 namespace dewpoint::theory {
 namespace {
@@ -157,23 +161,24 @@ TEST(ArrivalTime, IsTheSumOfThePublishedTimes) {
 struct Passage {
   double predicted_law, focused, amplitude;
 };
+Matrix<double> scores(const Weights<double>& w) {
+  return test::times(test::times(w.w0, w.wq), test::transposed(test::times(w.w0, w.wk)));
+}
 Passage passage(const Groups& groups, double size, const std::string& name) {
   const std::vector<double> law = two_group_law(groups.top, groups.tokens);
   const Population data(law, persistent_chain(law, 0.8));
-  const auto d = static_cast<Eigen::Index>(groups.tokens), m = Eigen::Index{2};
-  const Weights<double> start = test::random_weights(d, m, size, name);
+  const Weights<double> start = test::random_weights(groups.tokens, 2, size, name);
   Weights<double> w = start;
   OdeProblem problem;
   problem.slope = test::flow_slope(data, start);
   problem.roots = [&](double, std::span<const double> y, std::span<double> values) {
     w.assign(y);
     const auto prediction = test::population_state(data, w).prediction;
-    values[0] = groups.top - data.law.dot(prediction.col(0)) - 0.1;
-    values[1] = (w.w0 * w.wq * (w.w0 * w.wk).transpose()).cwiseAbs().maxCoeff() - 0.05;
+    values[0] = groups.top - inner(data.law, test::column(prediction, 0)) - 0.1;
+    values[1] = test::largest(scores(w)) - 0.05;
   };
   problem.root_directions = {-1, 1};
-  const Eigen::VectorXd y = start.flat();
-  OdeSolver solver(problem, 0.0, {y.data(), static_cast<std::size_t>(y.size())},
+  OdeSolver solver(problem, 0.0, start.flat(),
                    {.relative_tolerance = 1e-11, .absolute_tolerance = 1e-16});
   Passage times{};
   solver.advance(1e4);
@@ -181,17 +186,13 @@ Passage passage(const Groups& groups, double size, const std::string& name) {
   solver.advance(1e4);
   times.focused = solver.time();
 
-  Matrix<double> w0(groups.tokens, 2), w1(2, groups.tokens);
-  std::copy_n(start.w0.data(), w0.size(), w0.data());
-  std::copy_n(start.w1.data(), w1.size(), w1.data());
-  times.amplitude = condensate(law, w0, w1).amplitude;
+  times.amplitude = condensate(law, start.w0, start.w1).amplitude;
   return times;
 }
 
 double squared_length(const Groups& groups, double size, const std::string& name) {
-  return test::random_weights(static_cast<Eigen::Index>(groups.tokens), 2, size, name)
-      .flat()
-      .squaredNorm();
+  const double whole = test::length(test::random_weights(groups.tokens, 2, size, name).flat());
+  return whole * whole;
 }
 
 // Property (2) of the integral: the whole time, not only its growth with log 1/ε. The loss is even

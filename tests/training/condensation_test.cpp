@@ -2,13 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <string>
+#include <vector>
 
+#include "dewpoint/core/dense_algebra.hpp"
+#include "dewpoint/core/vectors.hpp"
 #include "support/matrices.hpp"
 
 namespace dewpoint::training {
@@ -204,9 +206,8 @@ TEST(CondensationOf, HasTheRankOneFractionOfAWholeDecomposition) {
   Matrix<double> query = normal_matrix(width, width, "CondensationOf/rank one");
   for (const double planted : {0.0, 0.1, 10.0}) {
     for (std::size_t k = 0; k < width; ++k) query(k, 3) += planted;
-    const Eigen::Map<const Eigen::MatrixXd> matrix(query.data(), width, width);
-    const Eigen::VectorXd sigma = Eigen::BDCSVD<Eigen::MatrixXd>(matrix).singularValues();
-    EXPECT_NEAR(block_of_query(query).rank_one, sigma(0) * sigma(0) / sigma.squaredNorm(),
+    const std::vector<double> sigma = singular_values(query);
+    EXPECT_NEAR(block_of_query(query).rank_one, sigma[0] * sigma[0] / inner(sigma, sigma),
                 kRankOneError);
   }
 }

@@ -2,19 +2,24 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 
+#include "support/dense_algebra.hpp"
 #include "support/matrices.hpp"
 #include "training/standard_chain.hpp"
 
 namespace dewpoint::training {
 namespace {
 
+using dewpoint::test::in_long_double;
+using dewpoint::test::jacobi_eigenvalues;
 using dewpoint::test::normal_matrix;
+using dewpoint::test::orthonormal_columns;
+using dewpoint::test::times;
+using dewpoint::test::transposed;
 using test::standard_chain;
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
@@ -168,33 +173,20 @@ TEST(RecordOf, PutsEverythingAcrossATokenZeroWithoutDirection) {
 
 // ---- singular values --------------------------------------------------------------------------
 
-using LongMatrix = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
-
-LongMatrix as_long(const Matrix<double>& matrix) {
-  LongMatrix result(static_cast<Eigen::Index>(matrix.rows()),
-                    static_cast<Eigen::Index>(matrix.cols()));
-  for (Eigen::Index i = 0; i < result.rows(); ++i) {
-    for (Eigen::Index k = 0; k < result.cols(); ++k) {
-      result(i, k) = matrix(static_cast<std::size_t>(i), static_cast<std::size_t>(k));
-    }
-  }
-  return result;
-}
-
 TEST(RecordOf, HasTheRootsOfTheEigenvaluesOfGramAsSingularValues) {
   for (const std::size_t width : {std::size_t{4}, kWidth, std::size_t{256}}) {
     const Parameters<double> p = random_parameters("RecordOf/singular values", width);
     const Record record = record_at(p);
-    const LongMatrix rows = as_long(p.embedding);
-    const Eigen::SelfAdjointEigenSolver<LongMatrix> gram(rows * rows.transpose());
-    const auto largest = static_cast<double>(std::sqrt(gram.eigenvalues()(kTokens - 1)));
+    const Matrix<long double> rows = in_long_double(p.embedding);
+    const auto squares = jacobi_eigenvalues(times(rows, transposed(rows)));
+    const auto largest = static_cast<double>(std::sqrt(squares.back()));
     for (std::size_t k = 0; k < kTokens; ++k) {
-      const auto place = static_cast<Eigen::Index>(kTokens - 1 - k);
       EXPECT_NEAR(record.embedding_singular_values[k],
-                  static_cast<double>(std::sqrt(gram.eigenvalues()(place))),
+                  static_cast<double>(std::sqrt(squares[kTokens - 1 - k])),
                   kSingularValueRoundings * kEpsilon * largest);
     }
-    const double share = largest * largest / static_cast<double>(gram.eigenvalues().sum());
+    const auto sum = std::accumulate(squares.begin(), squares.end(), 0.0L);
+    const double share = largest * largest / static_cast<double>(sum);
     EXPECT_NEAR(record.embedding_rank_one, share, 8.0 * kSingularValueRoundings * kEpsilon * share);
   }
 }
@@ -202,13 +194,11 @@ TEST(RecordOf, HasTheRootsOfTheEigenvaluesOfGramAsSingularValues) {
 // W1 = Q diag(1, 1e-4, 1e-8, 1e-12): the last two are lost in a Gram matrix of doubles.
 TEST(RecordOf, ResolvesSmallSingularValues) {
   Parameters<double> p = random_parameters("RecordOf/small");
-  const LongMatrix basis = Eigen::HouseholderQR<LongMatrix>(as_long(p.unembedding)).householderQ() *
-                           LongMatrix::Identity(kWidth, kTokens);
+  const Matrix<long double> basis = orthonormal_columns(in_long_double(p.unembedding));
   const double planted[] = {1.0, 1e-4, 1e-8, 1e-12};
   for (std::size_t i = 0; i < kWidth; ++i) {
     for (std::size_t k = 0; k < kTokens; ++k) {
-      const auto entry = basis(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(k));
-      p.unembedding(i, k) = static_cast<double>(entry * static_cast<long double>(planted[k]));
+      p.unembedding(i, k) = static_cast<double>(basis(i, k) * static_cast<long double>(planted[k]));
     }
   }
   const Record record = record_at(p);

@@ -1,13 +1,16 @@
 #include <gtest/gtest.h>
 
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <sstream>
 #include <string>
+#include <vector>
 
+#include "dewpoint/core/dense_algebra.hpp"
+#include "dewpoint/core/vectors.hpp"
 #include "dewpoint/training/stages.hpp"
+#include "support/dense_algebra.hpp"
 #include "training/stage_records.hpp"
 
 namespace dewpoint::training {
@@ -85,45 +88,46 @@ class Uniform {
   std::uint64_t state_;
 };
 
-Record record_of_walk(double time, const Eigen::MatrixXd& scores, const Eigen::MatrixXd& rows) {
-  const Eigen::Index tokens = scores.rows();
-  Record record = quiet_record(time, static_cast<std::size_t>(tokens));
-  const Eigen::VectorXd sigma = Eigen::JacobiSVD<Eigen::MatrixXd>(rows).singularValues();
-  record.embedding_rank_one = sigma(0) * sigma(0) / sigma.squaredNorm();
-  const Eigen::RowVectorXd first = rows.row(0).normalized();
-  for (Eigen::Index q = 0; q < tokens; ++q) {
-    const auto token = static_cast<std::size_t>(q);
-    const double sum = scores.row(q).array().exp().sum();
-    for (Eigen::Index j = 0; j < tokens; ++j) {
-      record.attention(token, static_cast<std::size_t>(j)) = std::exp(scores(q, j)) / sum;
+Record record_of_walk(double time, const Matrix<double>& scores, const Matrix<double>& rows) {
+  const std::size_t tokens = scores.rows();
+  Record record = quiet_record(time, tokens);
+  const std::vector<double> sigma = singular_values(rows);
+  record.embedding_rank_one = sigma[0] * sigma[0] / inner(sigma, sigma);
+  const double first = dewpoint::test::length(rows.row(0));
+  for (std::size_t q = 0; q < tokens; ++q) {
+    double sum = 0.0;
+    for (const double score : scores.row(q)) sum += std::exp(score);
+    for (std::size_t j = 0; j < tokens; ++j) {
+      record.attention(q, j) = std::exp(scores(q, j)) / sum;
     }
-    const double norm = rows.row(q).norm(), along = rows.row(q).dot(first);
-    record.embedding_norm[token] = norm;
-    record.perpendicular[token] = std::sqrt(std::max(0.0, norm * norm - along * along));
+    const double norm = dewpoint::test::length(rows.row(q)),
+                 along = inner(rows.row(q), rows.row(0)) / first;
+    record.embedding_norm[q] = norm;
+    record.perpendicular[q] = std::sqrt(std::max(0.0, norm * norm - along * along));
   }
   return record;
 }
 
 std::vector<Record> random_walk(int number) {
   constexpr double kStay = 0.96875;
-  const Eigen::Index tokens = 2 + number % 4, width = 5;
+  const std::size_t tokens = 2 + static_cast<std::size_t>(number % 4), width = 5;
   const double jump = 0.4 + 0.3 * (number % 7), noise = 0.2 + 0.1 * (number % 3);
   const double drift = 0.02 * (number % 5);
   Uniform uniform(static_cast<std::uint64_t>(number));
-  Eigen::MatrixXd scores = Eigen::MatrixXd::Zero(tokens, tokens), rows(tokens, width);
-  for (Eigen::Index i = 0; i < tokens; ++i) {
-    for (Eigen::Index k = 0; k < width; ++k) rows(i, k) = uniform() - 0.5;
+  Matrix<double> scores(tokens, tokens), rows(tokens, width);
+  for (std::size_t i = 0; i < tokens; ++i) {
+    for (std::size_t k = 0; k < width; ++k) rows(i, k) = uniform() - 0.5;
   }
   std::vector<Record> records;
   for (int t = 0; t < 160; ++t) {
     records.push_back(record_of_walk(0.5 * t * t + t, scores, rows));
-    for (Eigen::Index i = 0; i < tokens; ++i) {
-      for (Eigen::Index j = 0; j < tokens; ++j) {
+    for (std::size_t i = 0; i < tokens; ++i) {
+      for (std::size_t j = 0; j < tokens; ++j) {
         scores(i, j) = kStay * scores(i, j) + jump * (uniform() - 0.5);
       }
     }
-    for (Eigen::Index i = 0; i < tokens; ++i) {
-      for (Eigen::Index k = 0; k < width; ++k) {
+    for (std::size_t i = 0; i < tokens; ++i) {
+      for (std::size_t k = 0; k < width; ++k) {
         const double push = t < 80 ? drift * static_cast<double>((i + 1) * (k + 1)) : 0.0;
         rows(i, k) = kStay * rows(i, k) + noise * (uniform() - 0.5) + push;
       }

@@ -160,4 +160,9 @@ std::size_t ConfigReader::required_count(Names names, Range range,
   throw refusal(*names.begin(), "no such key", words(range, "a whole number"));
 }
 
+bool ConfigReader::required_flag(std::string_view name) const {
+  if (const auto found = flag({name})) return *found;
+  throw refusal(name, "no such key", "true or false");
+}
+
 }  // namespace dewpoint::checkpoint

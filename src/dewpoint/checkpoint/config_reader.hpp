@@ -66,6 +66,7 @@ class ConfigReader {
   /// What must be there.
   [[nodiscard]] std::size_t required_count(Names names, Range range,
                                            std::optional<std::size_t> otherwise = {}) const;
+  [[nodiscard]] bool required_flag(std::string_view name) const;
 
   /// For a value that fits its type but not the rest of the configuration.
   [[nodiscard]] Refusal refusal(std::string_view name, std::string found,

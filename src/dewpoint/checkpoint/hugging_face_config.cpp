@@ -81,6 +81,19 @@ void read_details(const ConfigFile& file, const ModelFamily& family, ModelConfig
   config.query_key_norm = family.query_key_norm;
 }
 
+// Nothing is assumed: a model without a mask that is run with one gives numbers, and wrong ones.
+DecoderParts read_parts(const ConfigReader& text, const ModelFamily& family) {
+  if (!family.attention_only) return {};
+  return {.residual = text.required_flag("residual"),
+          .branch = text.number({"branch"}, kPositive).value_or(1.0),
+          .norms = text.required_flag("pre_norm"),
+          .norm_weights = false,
+          .value_matrix = text.required_flag("value_matrix"),
+          .output_matrix = false,
+          .feed_forward = false,
+          .causal = text.required_flag("causal")};
+}
+
 // --- attention ---------------------------------------------------------------------------------
 
 std::size_t head_dimension(const ConfigReader& text, const ModelFamily& family,
@@ -181,6 +194,7 @@ ModelConfig read_config(const ConfigReader::Json& json, std::string_view name) {
   const ModelFamily& family = model_family(config.model_type);
   read_sizes(file.text, config);
   read_details(file, family, config);
+  config.parts = read_parts(file.text, family);
   read_attention(file, family, config);
   return config;
 }

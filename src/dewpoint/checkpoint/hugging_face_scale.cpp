@@ -14,6 +14,7 @@ std::optional<double> positive_or_none(const ConfigReader& config, std::string_v
 void read_base_scale(const ConfigReader& config, const ModelFamily& family,
                      AttentionConfig& attention) {
   attention.attention_multiplier = config.number({"attention_multiplier"}, kPositive);
+  if (!attention.attention_multiplier) attention.attention_multiplier = family.score_scale;
   attention.query_pre_attn_scalar = config.number({"query_pre_attn_scalar"}, kPositive);
   if (!attention.query_pre_attn_scalar) attention.query_pre_attn_scalar = family.query_scalar;
   attention.scale_attention_weights = config.flag({"scale_attn_weights"}).value_or(true);

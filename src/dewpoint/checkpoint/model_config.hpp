@@ -1,5 +1,6 @@
 // What a model's configuration says, whoever wrote it: Hugging Face's config.json (the key names of
-// transformers 4 and 5), the metadata of a GGUF file, the header of a llama2.c .bin, or a preset.
+// transformers 4 and 5, and of the models that are trained here), the metadata of a GGUF file, the
+// header of a llama2.c .bin, or a preset.
 //
 // Only what a forward pass or the scale of the logits needs is read; other keys are ignored, as
 // configurations have many. What is read is checked: a value of another type, a number that is not
@@ -25,6 +26,21 @@ namespace dewpoint::checkpoint {
 
 enum class Source { hugging_face, gguf, llama2c, preset };
 
+/// Parts that every published decoder has, and that a small model trained here may lack
+/// (model_type "dewpoint", transformer/shape.hpp).
+struct DecoderParts {
+  bool residual = true;       // false: what a layer computes takes the place of what it was given
+  double branch = 1.0;        // c, of x + c f(x)
+  bool norms = true;          // before attention, before the feed-forward and before the logits
+  bool norm_weights = true;   // false: norms divide by a size and learn nothing
+  bool value_matrix = true;   // false: the values of a head are its columns of the input
+  bool output_matrix = true;  // false: outputs of the heads stay side by side
+  bool feed_forward = true;
+  bool causal = true;  // false: every token sees all of its text
+
+  bool operator==(const DecoderParts&) const = default;
+};
+
 struct ModelConfig {
   Source source = Source::hugging_face;
   std::string file;        // as the user named it
@@ -42,6 +58,7 @@ struct ModelConfig {
   bool attention_bias = false;      // on q, k, v (Qwen2 has it without saying so)
   bool mlp_bias = false;
   bool query_key_norm = false;  // Qwen3's q_norm and k_norm, per head
+  DecoderParts parts;           // all, where the model is not one of ours
 
   // Rotation turns the coordinates (2k, 2k+1) of a head, as in Meta's own files and llama2.c, and
   // not (k, k + d/2), as Hugging Face's order of rows asks for.

@@ -90,6 +90,8 @@ constexpr std::array kFamilies{
                 .rotates = false,
                 .norm_epsilon = 1e-5,
                 .activation = "gelu_new"},
+    ModelFamily{
+        .model_type = "dewpoint", .rotates = false, .attention_only = true, .score_scale = 1.0},
 };
 
 constexpr ModelFamily kOther{.model_type = "", .tied = true};

@@ -1,4 +1,5 @@
-// What transformers assumes of a model where its config.json is silent, by model_type.
+// What transformers assumes of a model where its config.json is silent, by model_type; and what the
+// models trained here have in common.
 //
 // A config.json leaves out what equals the default of its configuration class, and some facts (the
 // biases of Qwen 2, the sinks of gpt-oss) have no key at all. The table holds the defaults that
@@ -21,7 +22,8 @@ struct ModelFamily {
   bool always_biased = false;   // the bias is there, whatever attention_bias says
   bool mlp_bias = false;
   bool query_key_norm = false;
-  bool rotates = true;  // false: learned or relative positions
+  bool rotates = true;          // false: learned, relative or no positions
+  bool attention_only = false;  // trained here: attention and what the file says of DecoderParts
   bool learned_sinks = false;
   bool temperature_tuning = false;    // on where attn_temperature_tuning is absent
   bool windows_by_switch = false;     // use_sliding_window, off where it is absent
@@ -36,6 +38,7 @@ struct ModelFamily {
   double local_base = 0.0;           // of layers with a window, where it differs
   double norm_epsilon = 1e-6;
   std::string_view activation = "silu";
+  std::optional<double> score_scale{};              // attention_multiplier
   std::optional<double> query_scalar{}, softcap{};  // query_pre_attn_scalar, attn_logit_softcapping
 };
 

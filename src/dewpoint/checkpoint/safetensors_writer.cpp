@@ -56,8 +56,15 @@ std::string header_of(const std::vector<const Tensor*>& tensors,
   return text;
 }
 
-void write_length(std::ofstream& file, std::uint64_t length) {
-  for (int k = 0; k < 8; ++k) file.put(static_cast<char>(length >> (8 * k) & 0xff));
+// What stands before the tensors: the length of the header, and the header.
+std::string beginning_of(const std::vector<const Tensor*>& tensors,
+                         const std::map<std::string, std::string>& metadata) {
+  const std::string header = header_of(tensors, metadata);
+  std::string bytes;
+  for (int k = 0; k < 8; ++k) {
+    bytes.push_back(static_cast<char>(std::uint64_t{header.size()} >> (8 * k) & 0xff));
+  }
+  return bytes + header;
 }
 
 void write_bytes(std::ofstream& file, std::span<const std::byte> bytes) {
@@ -70,16 +77,32 @@ void write_bytes(std::ofstream& file, std::span<const std::byte> bytes) {
 void write_safetensors(const std::filesystem::path& path, std::span<const Tensor> tensors,
                        const std::map<std::string, std::string>& metadata) {
   const std::vector<const Tensor*> sorted = in_file_order(tensors);
-  const std::string header = header_of(sorted, metadata);
+  const std::string beginning = beginning_of(sorted, metadata);
 
   PendingFile pending(path);
   std::ofstream file(pending.path(), std::ios::binary);
-  write_length(file, header.size());
-  write_bytes(file, std::as_bytes(std::span(header)));
+  write_bytes(file, std::as_bytes(std::span(beginning)));
   for (const Tensor* tensor : sorted) write_bytes(file, tensor->bytes);
   file.close();
   if (!file) throw_unwritable(path, "not all bytes could be written");
   pending.commit();
+}
+
+std::vector<std::byte> safetensors_bytes(std::span<const Tensor> tensors,
+                                         const std::map<std::string, std::string>& metadata) {
+  const std::vector<const Tensor*> sorted = in_file_order(tensors);
+  const std::string beginning = beginning_of(sorted, metadata);
+
+  std::size_t size = beginning.size();
+  for (const Tensor* tensor : sorted) size += tensor->bytes.size();
+  std::vector<std::byte> bytes;
+  bytes.reserve(size);
+  const auto append = [&bytes](std::span<const std::byte> more) {
+    bytes.insert(bytes.end(), more.begin(), more.end());
+  };
+  append(std::as_bytes(std::span(beginning)));
+  for (const Tensor* tensor : sorted) append(tensor->bytes);
+  return bytes;
 }
 
 }  // namespace dewpoint::checkpoint

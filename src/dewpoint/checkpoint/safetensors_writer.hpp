@@ -7,10 +7,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "dewpoint/checkpoint/tensor.hpp"
 
@@ -24,5 +26,9 @@ namespace dewpoint::checkpoint {
 ///                   metadata.
 void write_safetensors(const std::filesystem::path& path, std::span<const Tensor> tensors,
                        const std::map<std::string, std::string>& metadata = {});
+
+/// The bytes that the file would have, for those who keep them elsewhere.
+[[nodiscard]] std::vector<std::byte> safetensors_bytes(
+    std::span<const Tensor> tensors, const std::map<std::string, std::string>& metadata = {});
 
 }  // namespace dewpoint::checkpoint

@@ -92,6 +92,7 @@ const std::vector<Claim>& all_claims() {
                                                    fd_asymmetry_claims(),
                                                    fd_training_claims(),
                                                    fd_training_weights_claims(),
+                                                   fd_heads_claims(),
                                                    fd_layers_claims()});
   return claims;
 }

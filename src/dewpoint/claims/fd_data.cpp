@@ -6,8 +6,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -17,6 +15,7 @@
 #include "dewpoint/claims/compare.hpp"
 #include "dewpoint/claims/fd_support.hpp"
 #include "dewpoint/claims/lists.hpp"
+#include "dewpoint/core/dense_algebra.hpp"
 #include "dewpoint/training/histograms.hpp"
 #include "dewpoint/training/sequences.hpp"
 
@@ -44,17 +43,6 @@ std::vector<double> total_variation(const Chain& chain, std::size_t last) {
   return distances;
 }
 
-Eigen::MatrixXd dense(const Matrix<double>& matrix) {
-  const auto d = static_cast<Eigen::Index>(matrix.rows());
-  Eigen::MatrixXd result(d, d);
-  for (Eigen::Index i = 0; i < d; ++i) {
-    for (Eigen::Index j = 0; j < d; ++j) {
-      result(i, j) = matrix(static_cast<std::size_t>(i), static_cast<std::size_t>(j));
-    }
-  }
-  return result;
-}
-
 /// The slowest decaying part of μ_t − π, and the largest share that faster ones have in it after a
 /// time: e_dᵀ P^t = Σ_k |λ_k|^t (r_k)_d l_k with right and left eigenvectors r_k, l_k.
 struct SlowMode {
@@ -62,13 +50,13 @@ struct SlowMode {
   double others = 0.0;
 };
 SlowMode slow_mode(const Chain& chain, double time) {
-  const Eigen::EigenSolver<Eigen::MatrixXd> solver(dense(chain.transition));
-  const Eigen::MatrixXcd right = solver.eigenvectors(), left = right.inverse();
-  const Eigen::Index last = right.rows() - 1;
+  const EigenModes all = eigen_modes(chain.transition).value();
+  const std::size_t last = all.values.size() - 1;
   std::vector<std::pair<double, double>> modes;  // |λ_k|, weight
-  for (Eigen::Index k = 0; k <= last; ++k) {
-    modes.emplace_back(std::abs(solver.eigenvalues()(k)),
-                       std::abs(right(last, k)) * left.row(k).cwiseAbs().sum());
+  for (std::size_t k = 0; k <= last; ++k) {
+    double size = 0.0;
+    for (const Complex& entry : all.left.row(k)) size += std::abs(entry);
+    modes.emplace_back(std::abs(all.values[k]), std::abs(all.right(last, k)) * size);
   }
   std::sort(modes.rbegin(), modes.rend());
   SlowMode result{modes[1].first, 0.0};
@@ -100,9 +88,20 @@ void compare_marginals(const Chain& chain, std::vector<Comparison>& into) {
                        mode.rate * (4.0 * mode.others + 2.0 * rounding(from + steps)) / steps));
 }
 
+/// Z = (I − P + 1πᵀ)⁻¹.
+Matrix<double> fundamental_matrix(const Chain& chain) {
+  Matrix<double> rest(chain.vocabulary(), chain.vocabulary());
+  for (std::size_t i = 0; i < rest.rows(); ++i) {
+    for (std::size_t j = 0; j < rest.cols(); ++j) {
+      rest(i, j) = (i == j ? 1.0 : 0.0) - chain.transition(i, j) + chain.stationary[j];
+    }
+  }
+  return lu_inverse(rest);
+}
+
 /// Frequencies along one trajectory. By the central limit theorem of Markov chains the frequency of
-/// token k has the variance π_k(2Z_kk − 1 − π_k)/s, Z = (I − P + 1πᵀ)⁻¹, and the uniform start
-/// shifts its mean by ((μ_0 − π)Z)_k/s.
+/// token k has the variance π_k(2Z_kk − 1 − π_k)/s, and the uniform start shifts its mean by
+/// ((μ_0 − π)Z)_k/s.
 void compare_frequencies(const Chain& chain, const Setting& setting,
                          std::vector<Comparison>& into) {
   const std::size_t d = chain.vocabulary(), length = draws_of(setting, 12'000'000);
@@ -111,23 +110,19 @@ void compare_frequencies(const Chain& chain, const Setting& setting,
   std::vector<double> counts(d, 0.0);
   for (const std::uint8_t token : sequence.tokens) counts[token] += 1.0;
 
-  const auto size = static_cast<Eigen::Index>(d);
-  const Eigen::RowVectorXd law =
-      Eigen::Map<const Eigen::RowVectorXd>(chain.stationary.data(), size);
-  const Eigen::MatrixXd fundamental = (Eigen::MatrixXd::Identity(size, size) -
-                                       dense(chain.transition) + Eigen::VectorXd::Ones(size) * law)
-                                          .inverse();
-  const Eigen::RowVectorXd shift =
-      (Eigen::RowVectorXd::Constant(size, 1.0 / static_cast<double>(d)) - law) * fundamental;
+  const Matrix<double> fundamental = fundamental_matrix(chain);
+  std::vector<double> shift(d, 0.0);
+  for (std::size_t i = 0; i < d; ++i) {
+    add(shift, 1.0 / static_cast<double>(d) - chain.stationary[i], fundamental.row(i));
+  }
   for (std::size_t k = 0; k < d; ++k) {
-    const auto index = static_cast<Eigen::Index>(k);
     const double p = chain.stationary[k], n = static_cast<double>(length);
-    const double variance = p * (2.0 * fundamental(index, index) - 1.0 - p);
+    const double variance = p * (2.0 * fundamental(k, k) - 1.0 - p);
     into.push_back({fmt::format("frequency of token {}, {}: π_{}", k + 1, chain.name, k + 1),
                     p,
                     Relation::equals,
                     {counts[k] / n, std::sqrt(variance / n), length},
-                    std::abs(shift(index)) / n});
+                    std::abs(shift[k]) / n});
   }
 }
 

@@ -1,25 +1,15 @@
 #include "dewpoint/claims/fd_support.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "dewpoint/core/dense_algebra.hpp"
 #include "dewpoint/core/ode.hpp"
 
 namespace dewpoint::claims {
 namespace {
-
-using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Solver = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>;
-
-Eigen::MatrixXd dense(MatrixView<const double> matrix) {
-  const auto rows = static_cast<Eigen::Index>(matrix.rows());
-  const auto cols = static_cast<Eigen::Index>(matrix.cols());
-  return Eigen::Map<const Dense, 0, Eigen::OuterStride<>>(
-      matrix.data(), rows, cols, Eigen::OuterStride<>(static_cast<Eigen::Index>(matrix.stride())));
-}
 
 template <class Model, class Visit>
 void for_each_matrix(Model& weights, const Visit& visit) {
@@ -162,19 +152,12 @@ Matrix<double> flow_jacobian(const training::TokenLoss& loss, const Weights& wei
 }
 
 std::vector<double> eigenvalues(MatrixView<const double> symmetric) {
-  const Eigen::VectorXd values = Solver(dense(symmetric), Eigen::EigenvaluesOnly).eigenvalues();
-  return {values.data(), values.data() + values.size()};
+  return symmetric_eigenvalues(symmetric);
 }
 
 std::vector<double> linear_flow(const Matrix<double>& jacobian, std::span<const double> start,
                                 double time) {
-  const Solver solver(dense(jacobian));
-  const Eigen::Map<const Eigen::VectorXd> x(start.data(), static_cast<Eigen::Index>(start.size()));
-  const Eigen::VectorXd growth = (time * solver.eigenvalues()).array().exp();
-  const Eigen::VectorXd moved =
-      solver.eigenvectors() *
-      (growth.array() * (solver.eigenvectors().transpose() * x).array()).matrix();
-  return {moved.data(), moved.data() + moved.size()};
+  return symmetric_exponential(jacobian, time, start);
 }
 
 Matrix<double> attention(std::span<const double> law, const Matrix<double>& scores) {

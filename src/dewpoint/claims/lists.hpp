@@ -38,7 +38,8 @@ namespace dewpoint::claims {
 [[nodiscard]] std::vector<Claim> fd_asymmetry_claims();         // Proposition 4.8, Theorem 4.9
 [[nodiscard]] std::vector<Claim> fd_training_claims();          // Section 5.1, Figure 2
 [[nodiscard]] std::vector<Claim> fd_training_weights_claims();  // Section 5.1, stages I and II
-[[nodiscard]] std::vector<Claim> fd_layers_claims();            // Figure 5
+[[nodiscard]] std::vector<Claim> fd_heads_claims();             // Figures 4, 5
+[[nodiscard]] std::vector<Claim> fd_layers_claims();            // Figure 5, eight layers
 
 // Rows of docs/errata.md.
 [[nodiscard]] std::vector<Claim> cas_jacobian_errata();

@@ -47,14 +47,39 @@ void multiply_atb(MatrixView<const float> a, MatrixView<const float> b, MatrixVi
   sgemm(CblasTrans, CblasNoTrans, a.rows(), a, b, 0.0F, c);
 }
 
+void add_abt(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c) {
+  DEWPOINT_EXPECTS(a.cols() == b.cols() && c.rows() == a.rows() && c.cols() == b.rows());
+  sgemm(CblasNoTrans, CblasTrans, a.cols(), a, b, 1.0F, c);
+}
+
 void add_ab(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c) {
   DEWPOINT_EXPECTS(a.cols() == b.rows() && c.rows() == a.rows() && c.cols() == b.cols());
   sgemm(CblasNoTrans, CblasNoTrans, a.cols(), a, b, 1.0F, c);
 }
 
+void add_atb(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c) {
+  DEWPOINT_EXPECTS(a.rows() == b.rows() && c.rows() == a.cols() && c.cols() == b.cols());
+  sgemm(CblasTrans, CblasNoTrans, a.rows(), a, b, 1.0F, c);
+}
+
 void multiply_abt(MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c) {
   DEWPOINT_EXPECTS(a.cols() == b.cols() && c.rows() == a.rows() && c.cols() == b.rows());
   dgemm(CblasNoTrans, CblasTrans, a.cols(), a, b, 0.0, c);
+}
+
+void multiply_ab(MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c) {
+  DEWPOINT_EXPECTS(a.cols() == b.rows() && c.rows() == a.rows() && c.cols() == b.cols());
+  dgemm(CblasNoTrans, CblasNoTrans, a.cols(), a, b, 0.0, c);
+}
+
+void multiply_atb(MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c) {
+  DEWPOINT_EXPECTS(a.rows() == b.rows() && c.rows() == a.cols() && c.cols() == b.cols());
+  dgemm(CblasTrans, CblasNoTrans, a.rows(), a, b, 0.0, c);
+}
+
+void add_abt(MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c) {
+  DEWPOINT_EXPECTS(a.cols() == b.cols() && c.rows() == a.rows() && c.cols() == b.rows());
+  dgemm(CblasNoTrans, CblasTrans, a.cols(), a, b, 1.0, c);
 }
 
 void add_ab(MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c) {

@@ -18,11 +18,21 @@ void multiply_abt(MatrixView<const float> a, MatrixView<const float> b, MatrixVi
 void multiply_ab(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c);
 /// c = aᵀ b
 void multiply_atb(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c);
+/// c += a bᵀ
+void add_abt(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c);
 /// c += a b
 void add_ab(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c);
+/// c += aᵀ b
+void add_atb(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c);
 
 /// c = a bᵀ
 void multiply_abt(MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c);
+/// c = a b
+void multiply_ab(MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c);
+/// c = aᵀ b
+void multiply_atb(MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c);
+/// c += a bᵀ
+void add_abt(MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c);
 /// c += a b
 void add_ab(MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> c);
 /// c += aᵀ b

@@ -9,6 +9,7 @@
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/estimate.hpp"
+#include "dewpoint/models/architecture.hpp"
 
 namespace dewpoint::experiments {
 namespace {
@@ -218,6 +219,7 @@ LossMultiplier constant_multiplier(double value) {
 Frame study_loss(const models::Decoder& decoder, const LossQuestion& question,
                  const RunContext& context) {
   check(question);
+  models::require_causal(decoder.config());
   LossTable table(decoder, question);
   table.run(context);
   Frame frame = empty_frame(question, table.octaves());

@@ -63,7 +63,7 @@ struct LossQuestion {
 /// A sample is a window; errors are those of the mean over windows.
 ///
 ///   Domain      Error{bad_value} for a length below 4, an empty list, no windows, a text too short
-///               for them, and whatever the decoder refuses.
+///               for them, a model without a causal mask, and whatever the decoder refuses.
 ///   Properties  (1) equal bytes for any number of threads.
 ///               (2) loss_change is exactly 0 at multiplier 1, with error 0.
 ///               (3) multiplier 1 is computed for the comparison even where nobody asks for it.

@@ -32,6 +32,16 @@ void check_type(const ModelConfig& config) {
   }
 }
 
+void check_layer_types(const ModelConfig& config) {
+  for (const std::string& type : config.attention.layer_types) {
+    if (type == kFull || (type == kSliding && config.parts.causal)) continue;
+    refuse(config,
+           {"layer_types", "'" + checkpoint::excerpt(type) + "'",
+            config.parts.causal ? fmt::format("{}, {}", kFull, kSliding)
+                                : fmt::format("{}, as the model has no causal mask", kFull)});
+  }
+}
+
 void check_parts(const ModelConfig& config) {
   if (config.attention.latent_attention) {
     refuse(config, {"attention", "latent attention", "queries, keys and values by head"});
@@ -39,11 +49,22 @@ void check_parts(const ModelConfig& config) {
   if (config.attention.learned_sinks) {
     refuse(config, {"attention", "learned sinks", "softmax over keys only"});
   }
-  for (const std::string& type : config.attention.layer_types) {
-    if (type == kFull || type == kSliding) continue;
-    refuse(config, {"layer_types", "'" + checkpoint::excerpt(type) + "'",
-                    fmt::format("{}, {}", kFull, kSliding)});
+  if (!config.parts.residual && config.parts.branch != 1.0) {
+    refuse(config, {"branch", fmt::format("{}", config.parts.branch),
+                    "1, as the model has no residual connection"});
   }
+  check_layer_types(config);
+}
+
+// Where no matrix stands between the heads and the hidden vector, its coordinates are theirs.
+void check_columns(const ModelConfig& config, const Architecture& made) {
+  const auto check = [&](const char* field, std::size_t heads) {
+    if (heads * made.head_dimension == made.hidden) return;
+    refuse(config, {field, fmt::format("{} of {} coordinates", heads, made.head_dimension),
+                    fmt::format("together the hidden size {}", made.hidden)});
+  };
+  if (!made.parts.output_matrix) check("heads", made.heads);
+  if (!made.parts.value_matrix) check("key heads", made.key_heads);
 }
 
 constexpr std::size_t kLargestSize = 1'000'000'000;
@@ -56,7 +77,7 @@ void check_sizes(const ModelConfig& config, const Architecture& made) {
   };
   positive("layers", made.layers);
   positive("hidden size", made.hidden);
-  positive("intermediate size", made.intermediate);
+  if (made.parts.feed_forward) positive("intermediate size", made.intermediate);
   positive("vocabulary", made.vocabulary);
   positive("heads", made.heads);
   positive("key heads", made.key_heads);
@@ -70,6 +91,7 @@ void check_sizes(const ModelConfig& config, const Architecture& made) {
     refuse(config, {"heads", fmt::format("{}", made.heads),
                     fmt::format("a divisor of the hidden size {}", made.hidden)});
   }
+  check_columns(config, made);
 }
 
 Activation activation_of(const ModelConfig& config) {
@@ -98,8 +120,8 @@ void fill_gpt2(const ModelConfig& config, Architecture& made) {
 }  // namespace
 
 const std::vector<std::string>& supported_model_types() {
-  static const std::vector<std::string> types{"llama", "mistral", "qwen2",
-                                              "qwen3", "smollm3", "gpt2"};
+  static const std::vector<std::string> types{"llama",   "mistral", "qwen2",   "qwen3",
+                                              "smollm3", "gpt2",    "dewpoint"};
   return types;
 }
 
@@ -117,16 +139,24 @@ Architecture architecture_of(const ModelConfig& config) {
   made.norm_epsilon = config.norm_epsilon;
   made.activation = activation_of(config);
   made.tied_embeddings = config.tied_embeddings;
+  made.parts = config.parts;
   config.model_type == "gpt2" ? fill_gpt2(config, made) : fill_llama(config, made);
   check_sizes(config, made);
   return made;
 }
 
 attention::Mask mask_of(const ModelConfig& config, std::size_t layer) {
+  if (!config.parts.causal) return attention::Mask::none();
   const auto& types = config.attention.layer_types;
   const bool slides = layer < types.size() && types[layer] == kSliding;
   return slides ? attention::Mask::window(config.attention.sliding_window)
                 : attention::Mask::causal();
+}
+
+void require_causal(const ModelConfig& config) {
+  if (config.parts.causal) return;
+  refuse(config, {"causal", "false",
+                  "true, for losses of next tokens: this model sees the token it would predict"});
 }
 
 }  // namespace dewpoint::models

@@ -8,8 +8,11 @@
 //   qwen3        RMSNorm     rotary      gated              queries and keys normed per head
 //   smollm3      RMSNorm     rotary      gated              some layers without rotation
 //   gpt2         LayerNorm   learned     two products       bias everywhere
+//   dewpoint     RMS, bare   none        none               trained here (transformer/shape.hpp)
 //
-// Other types are refused by name: a forward pass that is nearly right is wrong.
+// A model of the last type may also lack its norms, its values' matrix, the residual connection or
+// the causal mask, as its file says; it has no matrix after attention. Other types are refused by
+// name: a forward pass that is nearly right is wrong.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -48,6 +51,7 @@ struct Architecture {
   bool feed_forward_bias = false;
   bool query_key_norm = false;
   bool tied_embeddings = false;
+  checkpoint::DecoderParts parts;  // which of them there are
   RotationPlanes planes = RotationPlanes::halves;
 
   /// Query heads that share one key head.
@@ -58,11 +62,16 @@ struct Architecture {
 [[nodiscard]] const std::vector<std::string>& supported_model_types();
 
 /// Throws Error{bad_value}, one line with the file, the key, what was found and what is allowed:
-/// for a model type that is not in the table, for sizes that do not fit each other, and for parts
-/// (latent attention, learned sinks, an activation) that no model of the table has.
+/// for a model type that is not in the table, for sizes that do not fit each other, for parts
+/// (latent attention, learned sinks, an activation) that no model of the table has, and for parts
+/// that contradict each other (a window without a causal mask).
 [[nodiscard]] Architecture architecture_of(const checkpoint::ModelConfig& config);
 
-/// Which keys the queries of a layer see: all before them, or a window.
+/// Which keys the queries of a layer see: all before them, a window, or all there are.
 [[nodiscard]] attention::Mask mask_of(const checkpoint::ModelConfig& config, std::size_t layer);
+
+/// Throws Error{bad_value} with one line where tokens see those after them: the loss of a next
+/// token would be that of a token the model has read.
+void require_causal(const checkpoint::ModelConfig& config);
 
 }  // namespace dewpoint::models

@@ -70,10 +70,10 @@ class ForwardPass {
   }
 
   Matrix<float> finish() {
-    const Norm norm = model_->weights.last_norm();
+    const std::optional<Norm> norm = model_->weights.last_norm();
     const double work = 10.0 * static_cast<double>(x_.cols());
     for_row_blocks(x_.rows(), work, quiet_, [&](Range rows) {
-      normalise(norm, x_.view().row_range(rows), x_.view().row_range(rows));
+      if (norm) normalise(*norm, x_.view().row_range(rows), x_.view().row_range(rows));
     });
     check_finite();
     return std::move(x_);
@@ -143,6 +143,7 @@ std::vector<double> Decoder::next_token_losses(std::span<const int> tokens,
                                                MatrixView<const float> hidden,
                                                const RunContext& context) const {
   DEWPOINT_EXPECTS(tokens.size() == hidden.rows());
+  require_causal(parts_->model.config);
   check_tokens(parts_->model, tokens);
   return output_losses(parts_->model.weights, parts_->model.architecture.vocabulary,
                        hidden.row_range({0, tokens.size() - 1}), tokens.subspan(1), context);

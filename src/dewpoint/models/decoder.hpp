@@ -1,5 +1,5 @@
 // The forward pass of a trained decoder: Llama and its family (Mistral, Qwen 2 and 3, SmolLM),
-// GPT-2, and llama2.c's own files.
+// GPT-2, llama2.c's own files, and the small models that are trained here.
 //
 // Prefill only. All tokens go through one layer, then through the next; the weights of a layer are
 // read from the mapped file when their turn comes, so memory is that of three hidden vectors per
@@ -8,6 +8,7 @@
 //
 //     x ← x + W_o attention(norm(x)),   x ← x + mlp(norm(x)),   logits = W_head norm(x)
 //
+// Models that lack one of these parts run without it (checkpoint::DecoderParts).
 // The same pass in double, one token at a time and as plain as can be, is in reference_decoder.hpp.
 // Which models are known is in architecture.hpp; where factors on the logits are applied, in
 // layer_scheme.hpp.
@@ -57,7 +58,7 @@ class Decoder {
 
   [[nodiscard]] const checkpoint::ModelConfig& config() const;
 
-  /// Hidden states after the last norm, one row per token.
+  /// Hidden states after the last norm, where there is one; one row per token.
   ///
   ///   Domain      ids within the vocabulary, at least one; models with learned positions take at
   ///               most as many tokens as they have. Error{bad_value} otherwise.
@@ -66,7 +67,8 @@ class Decoder {
   ///               coordinate.
   ///   Properties  (1) equal bytes for any number of threads.
   ///               (2) row i does not depend on tokens after i (for a fixed rotation): not a bit of
-  ///                   it when they are exchanged, only rounding when they are cut off.
+  ///                   it when they are exchanged, only rounding when they are cut off. Not so in
+  ///                   a model without a causal mask.
   [[nodiscard]] Matrix<float> hidden_states(std::span<const int> tokens,
                                             const ForwardOptions& options = {},
                                             const RunContext& context = {}) const;
@@ -76,6 +78,7 @@ class Decoder {
                                      const RunContext& context = {}) const;
 
   /// −log p(token i+1 | tokens 0..i) for i = 0..n−2, in nats; never n x vocabulary at once.
+  /// Error{bad_value} for a model without a causal mask, whose state i has seen token i+1.
   [[nodiscard]] std::vector<double> next_token_losses(std::span<const int> tokens,
                                                       MatrixView<const float> hidden,
                                                       const RunContext& context = {}) const;

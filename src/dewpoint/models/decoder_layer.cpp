@@ -1,5 +1,8 @@
 #include "dewpoint/models/decoder_layer.hpp"
 
+#include <algorithm>
+#include <optional>
+
 #include "dewpoint/models/row_blocks.hpp"
 
 namespace dewpoint::models {
@@ -10,12 +13,32 @@ double operations(std::size_t rows, std::size_t columns) {
   return 2.0 * static_cast<double>(rows) * static_cast<double>(columns);
 }
 
+void copy(MatrixView<const float> in, MatrixView<float> out) {
+  for (std::size_t i = 0; i < in.rows(); ++i) {
+    std::copy_n(in.row(i).begin(), in.cols(), out.row(i).begin());
+  }
+}
+
+// As they are, where the model has no norm.
+void normalise_if(const std::optional<Norm>& norm, MatrixView<const float> in,
+                  MatrixView<float> out) {
+  norm ? normalise(*norm, in, out) : copy(in, out);
+}
+
+Range columns_of(std::size_t head, std::size_t d) { return {head * d, (head + 1) * d}; }
+
 // Rows of `out` become the vectors of one head: projected, normed where the model does so.
-void project(const Linear& linear, const Norm& norm, std::size_t head, MatrixView<const float> in,
-             MatrixView<float> out) {
-  const std::size_t d = out.cols();
-  apply(linear, {head * d, (head + 1) * d}, in, out);
-  if (!norm.scale.empty()) normalise(norm, out, out);
+void project(const Linear& linear, const std::optional<Norm>& norm, std::size_t head,
+             MatrixView<const float> in, MatrixView<float> out) {
+  apply(linear, columns_of(head, out.cols()), in, out);
+  if (norm) normalise(*norm, out, out);
+}
+
+// Its values: projected, or its own columns of what comes in.
+void make_values(const std::optional<Linear>& linear, std::size_t head, MatrixView<const float> in,
+                 MatrixView<float> out) {
+  if (linear) return project(*linear, {}, head, in, out);
+  copy(in.block({0, in.rows()}, columns_of(head, out.cols())), out);
 }
 
 void turn(const RotationTable* rotation, Range positions, MatrixView<float> rows) {
@@ -58,7 +81,7 @@ void make_keys_and_values(const LayerWeights& weights, const LayerTask& task, st
     const auto in = space.normed.view().row_range(rows);
     project(weights.key, weights.key_norm, key_head, in, keys);
     turn(task.rotation, rows, keys);
-    project(weights.value, {}, key_head, in, space.values.view().row_range(rows));
+    make_values(weights.value, key_head, in, space.values.view().row_range(rows));
   });
 }
 
@@ -79,16 +102,20 @@ void run_head(std::size_t head, const LayerTask& task, Workspace& space,
   task.visit(head, scores);
   if (!task.attend) return;
   const std::size_t d = space.queries.cols();
-  const auto out = space.mixed.view().block({0, space.mixed.rows()}, {head * d, (head + 1) * d});
+  const auto out = space.mixed.view().block({0, space.mixed.rows()}, columns_of(head, d));
   const double work = 2.0 * operations(out.rows(), out.rows()) * static_cast<double>(d);
   attention::attend(scores, *task.multiplier, out, quiet_context(context, work));
 }
 
-void add(MatrixView<const float> change, MatrixView<float> x) {
+// x ← x + c·change, or the change alone where there is no residual connection.
+void join(const checkpoint::DecoderParts& parts, MatrixView<const float> change,
+          MatrixView<float> x) {
+  if (!parts.residual) return copy(change, x);
+  const auto branch = static_cast<float>(parts.branch);
   for (std::size_t i = 0; i < x.rows(); ++i) {
     const auto from = change.row(i);
     const auto to = x.row(i);
-    for (std::size_t k = 0; k < to.size(); ++k) to[k] += from[k];
+    for (std::size_t k = 0; k < to.size(); ++k) to[k] += branch * from[k];
   }
 }
 
@@ -96,22 +123,36 @@ void multiply(std::span<const float> factors, std::span<float> values) {
   for (std::size_t k = 0; k < values.size(); ++k) values[k] *= factors[k];
 }
 
-// x ← x + W_down f(W_up y), or x + W_down (f(W_gate y) ∘ W_up y), y = norm(x).
-void feed_forward(const LayerWeights& weights, const Architecture& model, MatrixView<float> x) {
+// W_down f(W_up y), or W_down (f(W_gate y) ∘ W_up y), y = norm(x), joined to x.
+void feed_forward(const FeedForward& weights, const Architecture& model, MatrixView<float> x) {
   Matrix<float> normed(x.rows(), x.cols());
-  normalise(weights.feed_forward_norm, x, normed);
+  normalise_if(weights.norm, x, normed);
   Matrix<float> inner(x.rows(), model.intermediate);
   apply(weights.up, normed, inner);
-  if (weights.gate.weight.rows() == 0) {
+  if (!weights.gate) {
     activate(model.activation, {inner.data(), inner.size()});
   } else {
     Matrix<float> gate(x.rows(), model.intermediate);
-    apply(weights.gate, normed, gate);
+    apply(*weights.gate, normed, gate);
     activate(model.activation, {gate.data(), gate.size()});
     multiply({gate.data(), gate.size()}, {inner.data(), inner.size()});
   }
   apply(weights.down, inner, normed);
-  add(normed, x);
+  join(model.parts, normed, x);
+}
+
+// What the heads found goes into x, then the feed-forward, for some rows. The normed states are
+// not needed any more: their place takes the product.
+void finish_rows(const LayerWeights& weights, const Architecture& model, Range rows,
+                 Workspace& space, MatrixView<float> x) {
+  MatrixView<const float> change = space.mixed.view().row_range(rows);
+  if (weights.output) {
+    const auto product = space.normed.view().row_range(rows);
+    apply(*weights.output, change, product);
+    change = product;
+  }
+  join(model.parts, change, x.row_range(rows));
+  if (weights.feed_forward) feed_forward(*weights.feed_forward, model, x.row_range(rows));
 }
 
 }  // namespace
@@ -128,7 +169,7 @@ void run_layer(const LayerWeights& weights, const LayerTask& task, Workspace& sp
   const Architecture& model = *task.architecture;
   const double norm_work = operations(5, model.hidden);
   for_row_blocks(x.rows(), norm_work, context, [&](Range rows) {
-    normalise(weights.attention_norm, x.row_range(rows), space.normed.view().row_range(rows));
+    normalise_if(weights.attention_norm, x.row_range(rows), space.normed.view().row_range(rows));
   });
   for (std::size_t head = 0; head < model.heads; ++head) {
     if (head % model.group() == 0) {
@@ -139,12 +180,8 @@ void run_layer(const LayerWeights& weights, const LayerTask& task, Workspace& sp
   }
   if (!task.attend) return;
   const double work = operations(model.hidden, space.mixed.cols() + 3 * model.intermediate);
-  for_row_blocks(x.rows(), work, context, [&](Range rows) {
-    const auto change = space.normed.view().row_range(rows);
-    apply(weights.output, space.mixed.view().row_range(rows), change);
-    add(change, x.row_range(rows));
-    feed_forward(weights, model, x.row_range(rows));
-  });
+  for_row_blocks(x.rows(), work, context,
+                 [&](Range rows) { finish_rows(weights, model, rows, space, x); });
 }
 
 }  // namespace dewpoint::models

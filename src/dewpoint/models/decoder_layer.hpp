@@ -39,7 +39,8 @@ struct Workspace {
   Matrix<float> queries, keys, values;  // n x d, of one head
 };
 
-/// x ← x + W_o attention(norm(x)), then x ← x + mlp(norm(x)). With task.attend false x stays.
+/// x ← x + W_o attention(norm(x)), then x ← x + mlp(norm(x)), without the parts that the model does
+/// not have. With task.attend false x stays.
 ///
 ///   Properties  (1) equal bytes for any number of threads.
 ///               (2) heads are visited in order, on the calling thread.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dewpoint/checkpoint/model_family.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/models/architecture.hpp"
 
@@ -38,9 +39,13 @@ const scaling::LayerScale& scale_of(const scaling::EngineScale& engine, std::siz
   throw Error(Code::bad_value, fmt::format("layer {}: no scale of its logits is known", layer));
 }
 
+bool family_rotates(const ModelConfig& config) {
+  return checkpoint::model_family(config.model_type).rotates;
+}
+
 bool rotates(const ModelConfig& config, std::size_t layer) {
   const auto& flags = config.attention.rotates;
-  return config.model_type != "gpt2" && (layer >= flags.size() || flags[layer]);
+  return family_rotates(config) && (layer >= flags.size() || flags[layer]);
 }
 
 const scaling::RopeScaling& rope_of(const ModelConfig& config, const attention::Mask& mask) {
@@ -81,10 +86,10 @@ std::vector<LayerScheme> layer_schemes(const ModelConfig& config,
                                        std::size_t n) {
   ModelConfig served = config;
   if (rope) {
-    if (config.model_type == "gpt2") {
+    if (!family_rotates(config)) {
       throw Error(Code::bad_value,
                   fmt::format("{}: found another rotation, allowed: none, the model has learned "
-                              "positions",
+                              "positions or none at all",
                               config.file));
     }
     served.attention.rope = *rope;

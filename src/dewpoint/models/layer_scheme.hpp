@@ -33,7 +33,7 @@ struct LayerScheme {
 
 /// The schemes of all layers for a text of n tokens; `rope`, where given, stands for the model's
 /// own. Throws Error{bad_value} for a rotation that cannot be computed, or that the model, having
-/// learned positions, does not use.
+/// learned positions or none, does not use.
 [[nodiscard]] std::vector<LayerScheme> layer_schemes(
     const checkpoint::ModelConfig& config, const std::optional<scaling::RopeScaling>& rope,
     std::size_t n);

@@ -23,13 +23,15 @@ double mean_square(std::span<const float> values, double centre) {
 }  // namespace
 
 void normalise(const Norm& norm, std::span<const float> in, std::span<float> out) {
-  DEWPOINT_EXPECTS(in.size() == norm.scale.size() && out.size() == in.size());
+  DEWPOINT_EXPECTS(norm.scale.empty() || in.size() == norm.scale.size());
+  DEWPOINT_EXPECTS(out.size() == in.size());
   const double centre = norm.kind == NormKind::layer ? mean(in) : 0.0;
   const double factor = 1.0 / std::sqrt(mean_square(in, centre) + norm.epsilon);
   for (std::size_t k = 0; k < in.size(); ++k) {
+    const double scale = norm.scale.empty() ? 1.0 : static_cast<double>(norm.scale[k]);
     const double shift = norm.shift.empty() ? 0.0 : static_cast<double>(norm.shift[k]);
     const double deviation = static_cast<double>(in[k]) - centre;
-    out[k] = static_cast<float>(deviation * factor * static_cast<double>(norm.scale[k]) + shift);
+    out[k] = static_cast<float>(deviation * factor * scale + shift);
   }
 }
 

@@ -17,14 +17,14 @@ enum class NormKind { root_mean_square, layer };
 
 struct Norm {
   NormKind kind = NormKind::root_mean_square;
-  std::vector<float> scale;  // g
-  std::vector<float> shift;  // b; empty for RMSNorm
+  std::vector<float> scale;  // g; empty: 1
+  std::vector<float> shift;  // b; empty: 0, as in RMSNorm
   double epsilon = 1e-5;     // ε
 };
 
 /// One vector; `out` may be `in`. Sums are double, and each element is rounded once.
 ///
-///   Domain      as many elements as norm.scale.
+///   Domain      as many elements as norm.scale, where it is not empty.
 ///   Accuracy    half a unit in the last place of float32, plus 1e-15 relative.
 ///   Properties  (1) with g = 1, b = 0, ε = 0 the mean square of y is 1.
 ///               (2) LayerNorm does not change when a constant is added to x.

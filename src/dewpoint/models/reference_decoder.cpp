@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "dewpoint/models/layer_scheme.hpp"
@@ -11,6 +12,9 @@ namespace dewpoint::models {
 namespace {
 
 using Vector = std::vector<double>;
+
+// One vector per token.
+using Text = std::vector<Vector>;
 
 Vector product(const Linear& linear, const Vector& x) {
   Vector y(linear.weight.rows());
@@ -23,18 +27,24 @@ Vector product(const Linear& linear, const Vector& x) {
   return y;
 }
 
-Vector normed(const Norm& norm, const Vector& x) {
+Vector product_if(const std::optional<Linear>& linear, const Vector& x) {
+  return linear ? product(*linear, x) : x;
+}
+
+Vector normed(const std::optional<Norm>& norm, const Vector& x) {
+  if (!norm) return x;
   const auto size = static_cast<double>(x.size());
   double mean = 0.0;
-  if (norm.kind == NormKind::layer) {
+  if (norm->kind == NormKind::layer) {
     for (const double value : x) mean += value / size;
   }
   double variance = 0.0;
   for (const double value : x) variance += (value - mean) * (value - mean) / size;
   Vector y(x.size());
   for (std::size_t k = 0; k < x.size(); ++k) {
-    y[k] = static_cast<double>(norm.scale[k]) * (x[k] - mean) / std::sqrt(variance + norm.epsilon);
-    if (!norm.shift.empty()) y[k] += static_cast<double>(norm.shift[k]);
+    const double scale = norm->scale.empty() ? 1.0 : static_cast<double>(norm->scale[k]);
+    y[k] = scale * (x[k] - mean) / std::sqrt(variance + norm->epsilon);
+    if (!norm->shift.empty()) y[k] += static_cast<double>(norm->shift[k]);
   }
   return y;
 }
@@ -58,7 +68,8 @@ void rotate(const Rotation& rotation, std::size_t position, Vector& x) {
   }
 }
 
-// One layer and what it remembers: keys and values of the tokens so far, [key head][token].
+// One layer over a whole text: first the keys and values of all tokens, [key head][token], then
+// each token in turn.
 class ReferenceLayer {
  public:
   ReferenceLayer(const Architecture& model, LayerWeights weights, LayerScheme scheme)
@@ -68,40 +79,46 @@ class ReferenceLayer {
         keys_(model.key_heads),
         values_(model.key_heads) {}
 
-  void run(Vector& x, const attention::LogitMultiplier& multiplier) {
-    const Vector attended = attention(normed(weights_.attention_norm, x), multiplier);
-    for (std::size_t k = 0; k < x.size(); ++k) x[k] += attended[k];
-    const Vector change = feed_forward(normed(weights_.feed_forward_norm, x));
-    for (std::size_t k = 0; k < x.size(); ++k) x[k] += change[k];
+  void run(Text& text, const attention::LogitMultiplier& multiplier) {
+    for (const Vector& x : text) remember(normed(weights_.attention_norm, x));
+    for (std::size_t position = 0; position < text.size(); ++position) {
+      Vector& x = text[position];
+      join(x, attention(normed(weights_.attention_norm, x), position, multiplier));
+      if (weights_.feed_forward) join(x, feed_forward(*weights_.feed_forward, x));
+    }
   }
 
  private:
-  Vector attention(const Vector& y, const attention::LogitMultiplier& multiplier) {
+  void join(Vector& x, const Vector& change) const {
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      x[k] = model_->parts.residual ? x[k] + model_->parts.branch * change[k] : change[k];
+    }
+  }
+
+  void remember(const Vector& y) {
     const std::size_t position = keys_[0].size();
-    remember(y, position);
+    const Vector keys = product(weights_.key, y);
+    const Vector values = product_if(weights_.value, y);
+    for (std::size_t head = 0; head < model_->key_heads; ++head) {
+      Vector key = normed(weights_.key_norm, head_part(keys, head, model_->head_dimension));
+      rotate(scheme_.rotation, position, key);
+      keys_[head].push_back(key);
+      values_[head].push_back(head_part(values, head, model_->head_dimension));
+    }
+  }
+
+  Vector attention(const Vector& y, std::size_t position,
+                   const attention::LogitMultiplier& multiplier) const {
     const Vector queries = product(weights_.query, y);
     Vector mixed;
     for (std::size_t head = 0; head < model_->heads; ++head) {
-      Vector query = head_part(queries, head, model_->head_dimension);
-      if (model_->query_key_norm) query = normed(weights_.query_norm, query);
+      Vector query = normed(weights_.query_norm, head_part(queries, head, model_->head_dimension));
       rotate(scheme_.rotation, position, query);
       scale(query, position);
       const Vector out = mix(query, head / model_->group(), position, multiplier);
       mixed.insert(mixed.end(), out.begin(), out.end());
     }
-    return product(weights_.output, mixed);
-  }
-
-  void remember(const Vector& y, std::size_t position) {
-    const Vector keys = product(weights_.key, y);
-    const Vector values = product(weights_.value, y);
-    for (std::size_t head = 0; head < model_->key_heads; ++head) {
-      Vector key = head_part(keys, head, model_->head_dimension);
-      if (model_->query_key_norm) key = normed(weights_.key_norm, key);
-      rotate(scheme_.rotation, position, key);
-      keys_[head].push_back(key);
-      values_[head].push_back(head_part(values, head, model_->head_dimension));
-    }
+    return product_if(weights_.output, mixed);
   }
 
   void scale(Vector& query, std::size_t position) const {
@@ -113,7 +130,7 @@ class ReferenceLayer {
 
   Vector mix(const Vector& query, std::size_t key_head, std::size_t position,
              const attention::LogitMultiplier& multiplier) const {
-    const Range seen = scheme_.mask.visible(position, position + 1);
+    const Range seen = scheme_.mask.visible(position, keys_[key_head].size());
     const double m = multiplier ? multiplier(seen.size()) : 1.0;
     Vector scores;
     for (std::size_t j = seen.begin; j < seen.end; ++j) {
@@ -136,29 +153,31 @@ class ReferenceLayer {
     return out;
   }
 
-  Vector feed_forward(const Vector& y) const {
-    Vector inner = product(weights_.up, y);
-    const bool gated = model_->family == Family::llama;
-    const Vector gate = gated ? product(weights_.gate, y) : inner;
+  [[nodiscard]] Vector feed_forward(const FeedForward& weights, const Vector& x) const {
+    const Vector y = normed(weights.norm, x);
+    Vector inner = product(weights.up, y);
+    const Vector gate = weights.gate ? product(*weights.gate, y) : inner;
     for (std::size_t k = 0; k < inner.size(); ++k) {
       const double active = activated(model_->activation, gate[k]);
-      inner[k] = gated ? active * inner[k] : active;
+      inner[k] = weights.gate ? active * inner[k] : active;
     }
-    return product(weights_.down, inner);
+    return product(weights.down, inner);
   }
 
   const Architecture* model_;
   LayerWeights weights_;
   LayerScheme scheme_;
-  std::vector<std::vector<Vector>> keys_, values_;
+  std::vector<Text> keys_, values_;
 };
 
-Matrix<double> embeddings(const Model& model, std::span<const int> tokens) {
+Text embeddings(const Model& model, std::span<const int> tokens) {
   Matrix<float> rounded(tokens.size(), model.architecture.hidden);
   model.weights.embed(tokens, rounded);
-  Matrix<double> x(tokens.size(), model.architecture.hidden);
-  std::copy_n(rounded.data(), x.size(), x.data());
-  return x;
+  Text text;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    text.emplace_back(rounded.row(i).begin(), rounded.row(i).end());
+  }
+  return text;
 }
 
 }  // namespace
@@ -169,20 +188,17 @@ Matrix<double> reference_logits(const std::filesystem::path& path, std::span<con
   const Model model = open_model(path);
   check_tokens(model, tokens);
   const auto schemes = layer_schemes(model.config, rope, tokens.size());
-  std::vector<ReferenceLayer> layers;
+  Text text = embeddings(model, tokens);
   for (std::size_t layer = 0; layer < schemes.size(); ++layer) {
-    layers.emplace_back(model.architecture, model.weights.layer(layer), schemes[layer]);
+    ReferenceLayer(model.architecture, model.weights.layer(layer), schemes[layer])
+        .run(text, multiplier);
   }
-  const Norm last_norm = model.weights.last_norm();
-  const Linear head{model.weights.head({0, model.architecture.vocabulary}), {}};
-  const Matrix<double> embedded = embeddings(model, tokens);
 
+  const std::optional<Norm> last_norm = model.weights.last_norm();
+  const Linear head{model.weights.head({0, model.architecture.vocabulary}), {}};
   Matrix<double> logits(tokens.size(), model.architecture.vocabulary);
   for (std::size_t token = 0; token < tokens.size(); ++token) {
-    const auto row = embedded.row(token);
-    Vector x(row.begin(), row.end());
-    for (ReferenceLayer& layer : layers) layer.run(x, multiplier);
-    const Vector y = product(head, normed(last_norm, x));
+    const Vector y = product(head, normed(last_norm, text[token]));
     std::copy(y.begin(), y.end(), logits.row(token).begin());
   }
   return logits;

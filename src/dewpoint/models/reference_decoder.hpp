@@ -1,5 +1,5 @@
-// The forward pass once more, so plain that it can be read against the formulas: in double, one
-// token after the other, every key of every earlier token kept, no blocks, no BLAS.
+// The forward pass once more, so plain that it can be read against the formulas: in double, layer
+// by layer, one token after the other, no blocks, no BLAS.
 //
 // It shares with decoder.hpp how a checkpoint is read and what a configuration means, and nothing
 // that computes.

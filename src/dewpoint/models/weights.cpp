@@ -10,6 +10,8 @@
 namespace dewpoint::models {
 namespace {
 
+constexpr const char* kSaidAbsent = "none, as the model's configuration says";
+
 Linear read_linear(TensorReader& reader, const std::string& name, std::size_t out, std::size_t in,
                    bool bias, MatrixLayout layout = MatrixLayout::out_in) {
   Linear linear;
@@ -17,7 +19,7 @@ Linear read_linear(TensorReader& reader, const std::string& name, std::size_t ou
   if (bias) {
     linear.bias = reader.vector(name + ".bias", out);
   } else {
-    reader.refuse_if_present(name + ".bias", "none, as the model's configuration says");
+    reader.refuse_if_present(name + ".bias", kSaidAbsent);
   }
   return linear;
 }
@@ -29,28 +31,60 @@ Norm read_norm(TensorReader& reader, const Architecture& model, const std::strin
   return norm;
 }
 
+// Before a block of the model, or before its logits: learned, bare, or none.
+std::optional<Norm> read_block_norm(TensorReader& reader, const Architecture& model,
+                                    const std::string& name) {
+  if (model.parts.norms && model.parts.norm_weights) {
+    return read_norm(reader, model, name, model.hidden);
+  }
+  reader.refuse_if_present(name + ".weight", kSaidAbsent);
+  if (!model.parts.norms) return {};
+  return Norm{model.norm, {}, {}, model.norm_epsilon};
+}
+
+std::optional<Linear> read_linear_if(bool there, TensorReader& reader, const std::string& name,
+                                     std::size_t out, std::size_t in, bool bias) {
+  if (there) return read_linear(reader, name, out, in, bias);
+  reader.refuse_if_present(name + ".weight", kSaidAbsent);
+  return {};
+}
+
+std::optional<FeedForward> read_llama_feed_forward(TensorReader& reader, const Architecture& model,
+                                                   const std::string& name) {
+  if (!model.parts.feed_forward) {
+    reader.refuse_if_present(name + "mlp.up_proj.weight", kSaidAbsent);
+    return {};
+  }
+  const auto linear = [&](const char* part, std::size_t out, std::size_t in) {
+    return read_linear(reader, name + part, out, in, model.feed_forward_bias);
+  };
+  FeedForward made;
+  made.norm = read_block_norm(reader, model, name + "post_attention_layernorm");
+  made.gate = linear("mlp.gate_proj", model.intermediate, model.hidden);
+  made.up = linear("mlp.up_proj", model.intermediate, model.hidden);
+  made.down = linear("mlp.down_proj", model.hidden, model.intermediate);
+  return made;
+}
+
 LayerWeights read_llama_layer(TensorReader& reader, const Architecture& model,
                               const std::string& name) {
   const std::size_t hidden = model.hidden;
   const std::size_t d = model.head_dimension;
-  const auto linear = [&](const char* part, std::size_t out, std::size_t in, bool bias) {
-    return read_linear(reader, name + part, out, in, bias);
-  };
+  const std::size_t key_size = model.key_heads * d;
   LayerWeights layer;
-  layer.attention_norm = read_norm(reader, model, name + "input_layernorm", hidden);
-  layer.query = linear("self_attn.q_proj", model.heads * d, hidden, model.query_bias);
-  layer.key = linear("self_attn.k_proj", model.key_heads * d, hidden, model.query_bias);
-  layer.value = linear("self_attn.v_proj", model.key_heads * d, hidden, model.query_bias);
+  layer.attention_norm = read_block_norm(reader, model, name + "input_layernorm");
+  layer.query =
+      read_linear(reader, name + "self_attn.q_proj", model.heads * d, hidden, model.query_bias);
+  layer.key = read_linear(reader, name + "self_attn.k_proj", key_size, hidden, model.query_bias);
+  layer.value = read_linear_if(model.parts.value_matrix, reader, name + "self_attn.v_proj",
+                               key_size, hidden, model.query_bias);
   if (model.query_key_norm) {
     layer.query_norm = read_norm(reader, model, name + "self_attn.q_norm", d);
     layer.key_norm = read_norm(reader, model, name + "self_attn.k_norm", d);
   }
-  layer.output = linear("self_attn.o_proj", hidden, model.heads * d, model.output_bias);
-  layer.feed_forward_norm = read_norm(reader, model, name + "post_attention_layernorm", hidden);
-  const bool bias = model.feed_forward_bias;
-  layer.gate = linear("mlp.gate_proj", model.intermediate, hidden, bias);
-  layer.up = linear("mlp.up_proj", model.intermediate, hidden, bias);
-  layer.down = linear("mlp.down_proj", hidden, model.intermediate, bias);
+  layer.output = read_linear_if(model.parts.output_matrix, reader, name + "self_attn.o_proj",
+                                hidden, model.heads * d, model.output_bias);
+  layer.feed_forward = read_llama_feed_forward(reader, model, name);
   return layer;
 }
 
@@ -73,15 +107,17 @@ LayerWeights read_gpt2_layer(TensorReader& reader, const Architecture& model,
     return read_linear(reader, name + part, out, in, true, MatrixLayout::in_out);
   };
   LayerWeights layer;
-  layer.attention_norm = read_norm(reader, model, name + "ln_1", hidden);
+  layer.attention_norm = read_block_norm(reader, model, name + "ln_1");
   const Linear fused = linear("attn.c_attn", 3 * hidden, hidden);
   layer.query = outputs_of(fused, {0, hidden});
   layer.key = outputs_of(fused, {hidden, 2 * hidden});
   layer.value = outputs_of(fused, {2 * hidden, 3 * hidden});
   layer.output = linear("attn.c_proj", hidden, hidden);
-  layer.feed_forward_norm = read_norm(reader, model, name + "ln_2", hidden);
-  layer.up = linear("mlp.c_fc", model.intermediate, hidden);
-  layer.down = linear("mlp.c_proj", hidden, model.intermediate);
+  FeedForward feed_forward;
+  feed_forward.norm = read_block_norm(reader, model, name + "ln_2");
+  feed_forward.up = linear("mlp.c_fc", model.intermediate, hidden);
+  feed_forward.down = linear("mlp.c_proj", hidden, model.intermediate);
+  layer.feed_forward = std::move(feed_forward);
   return layer;
 }
 
@@ -92,9 +128,9 @@ LayerWeights read_layer(TensorReader& reader, const Architecture& model, const s
              : read_llama_layer(reader, model, fmt::format("{}layers.{}.", prefix, number));
 }
 
-Norm read_last_norm(TensorReader& reader, const Architecture& model, const std::string& prefix) {
-  return read_norm(reader, model, prefix + (model.family == Family::gpt2 ? "ln_f" : "norm"),
-                   model.hidden);
+std::optional<Norm> read_last_norm(TensorReader& reader, const Architecture& model,
+                                   const std::string& prefix) {
+  return read_block_norm(reader, model, prefix + (model.family == Family::gpt2 ? "ln_f" : "norm"));
 }
 
 std::string embedding_name(Family family) {
@@ -148,7 +184,7 @@ LayerWeights Weights::layer(std::size_t number, const RunContext& context) const
   return read_layer(reader, architecture_, prefix_, number);
 }
 
-Norm Weights::last_norm() const {
+std::optional<Norm> Weights::last_norm() const {
   TensorReader reader(tensors_, TensorReader::Task::convert);
   return read_last_norm(reader, architecture_, prefix_);
 }

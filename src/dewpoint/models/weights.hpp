@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,24 +32,31 @@ void apply(const Linear& linear, Range outputs, MatrixView<const float> in, Matr
 /// For all outputs.
 void apply(const Linear& linear, MatrixView<const float> in, MatrixView<float> out);
 
-struct LayerWeights {
-  Norm attention_norm;
-  Linear query, key, value;   // heads one below the other
-  Norm query_norm, key_norm;  // of one head's vector; without a scale: none
-  Linear output;
-  Norm feed_forward_norm;
-  Linear gate;  // empty where the feed-forward is not gated
+struct FeedForward {
+  std::optional<Norm> norm;
+  std::optional<Linear> gate;  // absent: not gated
   Linear up, down;
+};
+
+/// What is absent is left out: the vector stays as it is.
+struct LayerWeights {
+  std::optional<Norm> attention_norm;
+  Linear query, key;                         // heads one below the other
+  std::optional<Linear> value;               // the same; absent: values are the inputs
+  std::optional<Norm> query_norm, key_norm;  // of one head's vector
+  std::optional<Linear> output;
+  std::optional<FeedForward> feed_forward;
 };
 
 class Weights {
  public:
   /// Looks up every tensor that the architecture asks for. Throws Error{malformed_file} for one
-  /// that is missing, has another shape, or should not be there (a bias that nothing would add).
+  /// that is missing, has another shape, or should not be there (a bias that nothing would add, a
+  /// matrix that the configuration says is not there).
   Weights(NamedTensors tensors, const Architecture& architecture);
 
   [[nodiscard]] LayerWeights layer(std::size_t number, const RunContext& context = {}) const;
-  [[nodiscard]] Norm last_norm() const;
+  [[nodiscard]] std::optional<Norm> last_norm() const;
   /// Embeddings of tokens at the positions 0..n−1: the token's, plus the position's where positions
   /// are learned.
   void embed(std::span<const int> tokens, MatrixView<float> out) const;

@@ -26,6 +26,9 @@ constexpr double kMatrixSize = 150;
 constexpr double kTextureSize = 132;
 constexpr double kSubtitleRoom = 15;
 constexpr double kValueSize = 10;  // of numbers in cells
+constexpr double kNameHeight = 15;
+constexpr double kNameGap = 10;      // from a name to its row
+constexpr double kLabelHeight = 16;  // of a rotated y label, room included
 
 struct LegendEntry {
   std::string label;
@@ -62,6 +65,35 @@ double room_above(const HeatmapFigure& figure) {
          (any_panel(figure, &HeatmapPanel::subtitle) ? kSubtitleRoom : 0.0);
 }
 
+// Of a whole number of pixels, as the page must be.
+double widest_name(const HeatmapFigure& figure) {
+  double width = 0.0;
+  for (const HeatmapPanel& panel : figure.panels) {
+    for (const std::string& name : panel.y_names) {
+      width = std::max(width, std::ceil(text_width(name, kSmallSize)));
+    }
+  }
+  return width;
+}
+
+std::size_t most_names(const HeatmapFigure& figure) {
+  std::size_t most = 0;
+  for (const HeatmapPanel& panel : figure.panels) most = std::max(most, panel.y_names.size());
+  return most;
+}
+
+// From a y label to its axis.
+double label_offset(const HeatmapFigure& figure) {
+  if (figure.look == PanelLook::texture) return 14;
+  return std::max(42.0, widest_name(figure) + kNameGap + kLabelHeight / 2);
+}
+
+void make_room_for_names(PagePlan& plan, const HeatmapFigure& figure) {
+  plan.left = std::max(plan.left, label_offset(figure) + kLabelHeight);
+  plan.panel_height =
+      std::max(plan.panel_height, kNameHeight * static_cast<double>(most_names(figure)));
+}
+
 Page page_of(const HeatmapFigure& figure) {
   PagePlan plan;
   plan.title = figure.title;
@@ -79,6 +111,7 @@ Page page_of(const HeatmapFigure& figure) {
     plan.left = figure.y_label.empty() ? 2 * kMargin : kLeft;
     plan.below = figure.x_label.empty() ? kBareRoom : kLabelRoom;
   }
+  if (most_names(figure) > 0) make_room_for_names(plan, figure);
   return lay_out(plan);
 }
 
@@ -165,9 +198,9 @@ void add_panel_texts(Script& script, const HeatmapFigure& figure, const Page& pa
     add_text(script, figure.x_label, {centre, box.bottom - numbers - 13, "center", kTextSize});
   }
   if (page.begins_row(k)) {
-    add_text(script, figure.y_label,
-             {box.left - (figure.look == PanelLook::texture ? 14 : 42), box.bottom + box.height / 2,
-              "center rotate", kTextSize});
+    add_text(
+        script, figure.y_label,
+        {box.left - label_offset(figure), box.bottom + box.height / 2, "center rotate", kTextSize});
   }
 }
 
@@ -217,11 +250,26 @@ void set_whole_tics(Script& script, const char* axis, const Range& range) {
   script.line("set {}tics {}", axis, std::max(1.0, tic_step(range.high - range.low)));
 }
 
+// Words instead of numbers, read from the top.
+void set_names(Script& script, const HeatmapFigure& figure, const HeatmapPanel& panel,
+               bool numbered) {
+  DEWPOINT_EXPECTS(panel.y_names.size() == panel.y.size());
+  std::vector<Tic> tics;
+  for (std::size_t j = 0; j < panel.y.size(); ++j) {
+    tics.push_back({place_on(figure.y_scale, panel.y[j]), panel.y_names[j]});
+  }
+  set_tics(script, "y", tics, numbered);
+}
+
 void set_axes(Script& script, const HeatmapFigure& figure, const Page& page, std::size_t k) {
   const Range x = reach(places_on(figure.x_scale, figure.panels[k].x));
   const Range y = reach(places_on(figure.y_scale, figure.panels[k].y));
   set_axis(script, "x", figure.x_scale, x, true);
   set_axis(script, "y", figure.y_scale, y, page.begins_row(k));
+  if (!figure.panels[k].y_names.empty()) {
+    set_names(script, figure, figure.panels[k], page.begins_row(k));
+    turn_y_axis(script, y);
+  }
   if (figure.look == PanelLook::graph) return;
   turn_y_axis(script, y);
   set_whole_tics(script, "x", x);

@@ -59,6 +59,8 @@ struct HeatmapPanel {
                                     // shows the value of another
   std::string subtitle = {};        // small, between the title and the panel
   std::vector<double> error = {};   // empty, or as z: standard errors
+  std::vector<std::string> y_names = {};  // empty, or as y: words in place of numbers, the first on
+                                          // top; of a file, as high as its names need
 };
 
 struct HeatmapFigure {

@@ -6,11 +6,13 @@
 #include "dewpoint/report/depth.hpp"
 #include "dewpoint/report/dew_points.hpp"
 #include "dewpoint/report/head_figures.hpp"
+#include "dewpoint/report/layer_figures.hpp"
 #include "dewpoint/report/output_fluctuations.hpp"
 #include "dewpoint/report/phase_map.hpp"
 #include "dewpoint/report/scaling_collapse.hpp"
 #include "dewpoint/report/study_figure.hpp"
 #include "dewpoint/report/study_frames.hpp"
+#include "dewpoint/report/text_training_figures.hpp"
 #include "dewpoint/report/three_phases.hpp"
 #include "dewpoint/report/training_figures.hpp"
 
@@ -74,6 +76,13 @@ const std::vector<Special>& specials() {
        "across",
        drawn<figure_of_backward_heat>},
       {{"trajectory"}, "loss", drawn<figure_of_training>},
+      {{"text run"}, "loss", drawn<figure_of_text_run>},
+      {{"text run"}, "attention", drawn<figure_of_text_attention>},
+      {{"text run"}, "norms", drawn<figure_of_text_norms>},
+      {{"text run"}, "self_attention", drawn<figure_of_text_sentence>},
+      {{"layer runs"}, "norm", drawn<figure_of_layer_norms>},
+      {{"layer runs"}, "focus", drawn<figure_of_layer_focus>},
+      {{"layer runs"}, "loss", drawn<figure_of_layer_losses>},
       {{"heads"}, "phase", head_map<"phase">},
       {{"heads"}, "dew_point", drawn<figure_of_head_curves>},
       {{"heads"}, "effective_share", head_map<"effective_share">},

@@ -18,7 +18,7 @@ struct Sample {
   std::string_view grid;
 };
 
-constexpr std::array<Sample, 10> kSamples = {{
+constexpr auto kSamples = std::to_array<Sample>({
     {"phase", 4, "eta = \"none\"\n",
      "n = [64, 256]\n"
      "gamma = { from = 0.25, to = 2.0, count = 8, unit = \"critical\" }  # 1: 1/(1 - rho)\n"},
@@ -40,8 +40,11 @@ constexpr std::array<Sample, 10> kSamples = {{
      "law = [\"simplex:rho=0.5\", \"gaussian:sigma=1\", \"sphere:d=5\"]\n"
      "n = { from = 1e2, to = 1e10, count = 5, scale = \"log\" }\n"},
     {"train", 2, "steps = 400\nm = 64\n", "rate = [1e-4, 1.5e-4, 3e-4]\n"},
+    {"train-layers", 2, "steps = 400\nwidth = 64\n", "layers = [1, 2, 4]\n"},
+    {"train-text", 1, "corpus = \"text.txt\"\nvocabulary = 500\nwidth = 64\nsteps = 2000\n",
+     "rate = [1.5e-4, 3e-4, 6e-4]\n"},
     {"limit", 8, "draws = 200\n", "theta = { from = 0.25, to = 4, count = 5, scale = \"log\" }\n"},
-}};
+});
 
 const Sample& sample_of(const std::string& experiment) {
   const auto* found = std::find_if(kSamples.begin(), kSamples.end(), [&](const Sample& sample) {

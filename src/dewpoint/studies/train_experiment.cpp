@@ -1,16 +1,7 @@
 #include "dewpoint/studies/train_experiment.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <functional>
-#include <string_view>
-
-#include "dewpoint/core/error.hpp"
 #include "dewpoint/experiments/training_run.hpp"
+#include "dewpoint/studies/chain_parameters.hpp"
 #include "dewpoint/studies/parameter_checks.hpp"
 
 namespace dewpoint::studies {
@@ -19,29 +10,6 @@ namespace {
 using experiments::Optimiser;
 using experiments::TrainingData;
 using experiments::TrainingQuestion;
-
-std::vector<double> numbers_in(const std::string& text) {
-  std::vector<double> numbers;
-  const char* next = text.data();
-  const char* end = next + text.size();
-  while (true) {
-    double value = 0.0;
-    const auto [stop, error] = std::from_chars(next, end, value);
-    if (error != std::errc() || (stop != end && *stop != ',')) {
-      throw Error(Code::bad_value, fmt::format("pi: '{}' is not numbers with commas between them, "
-                                               "\"0.75,0.19,0.05,0.01\"",
-                                               text));
-    }
-    numbers.push_back(value);
-    if (stop == end) return numbers;
-    next = stop + 1;
-  }
-}
-
-training::Chain chain_at(const Point& point) {
-  return training::named_chain(word_of(point, "chain"), numbers_in(word_of(point, "pi")),
-                               number_of(point, "lambda"));
-}
 
 TrainingQuestion question_of(const Point& point) {
   TrainingQuestion question = experiments::standard_question(
@@ -93,34 +61,30 @@ class TrainExperiment final : public Experiment {
 
 const std::vector<Parameter>& TrainExperiment::parameters() const {
   using enum ParameterKind;
-  static const std::vector<Parameter> all = {
-      {"pi", word, Value("0.75,0.19,0.05,0.01"), "stationary law of the tokens, as a text"},
-      {"lambda", number, Value(0.8), "how often a token repeats, for the chain lambda; in (0, 1)"},
-      {"chain", word, Value("lambda"), "lambda, metropolis, birth-death or cycle", true,
-       training::chain_names()},
-      {"data",
-       word,
-       {},
-       "sampled, exact or population; sampled, population for a flow",
-       true,
-       {"sampled", "exact", "population"}},
-      {"s", whole, Value(19.0), "context length; in [1, 1e4]"},
-      {"sequences", whole, Value(1e5), "sequences that are drawn; in [1, 1e8]"},
-      {"batch", whole, Value(0.0), "sequences per step; 0 for all"},
-      {"m", whole, {}, "width; 256, or 16 for a flow"},
-      {"init", number, {}, "deviation of the initial weights; 1/m, or 0.001 for a flow"},
-      {"residual", flag, Value(false), "add the embedding of the last token"},
-      {"optimiser",
-       word,
-       Value("adam"),
-       "adam, descent or flow",
-       true,
-       {"adam", "descent", "flow"}},
-      {"rate", number, {}, "learning rate; 1.5e-4, or 0.1 for descent"},
-      {"steps", whole, {}, "steps of adam and descent; 3000"},
-      {"time", number, {}, "time of a flow; 200"},
-      {"record_every", number, {}, "between two looks at the stages; 5 steps, or 0.25 of a flow"},
-      {"rise", number, {}, "what counts as a cycle; 0.1, descent 0.02, flow 0.005"}};
+  static const std::vector<Parameter> all = chain_parameters(
+      {{"data",
+        word,
+        {},
+        "sampled, exact or population; sampled, population for a flow",
+        true,
+        {"sampled", "exact", "population"}},
+       {"s", whole, Value(19.0), "context length; in [1, 1e4]"},
+       {"sequences", whole, Value(1e5), "sequences that are drawn; in [1, 1e8]"},
+       {"batch", whole, Value(0.0), "sequences per step; 0 for all"},
+       {"m", whole, {}, "width; 256, or 16 for a flow"},
+       {"init", number, {}, "deviation of the initial weights; 1/m, or 0.001 for a flow"},
+       {"residual", flag, Value(false), "add the embedding of the last token"},
+       {"optimiser",
+        word,
+        Value("adam"),
+        "adam, descent or flow",
+        true,
+        {"adam", "descent", "flow"}},
+       {"rate", number, {}, "learning rate; 1.5e-4, or 0.1 for descent"},
+       {"steps", whole, {}, "steps of adam and descent; 3000"},
+       {"time", number, {}, "time of a flow; 200"},
+       {"record_every", number, {}, "between two looks at the stages; 5 steps, or 0.25 of a flow"},
+       {"rise", number, {}, "what counts as a cycle; 0.1, descent 0.02, flow 0.005"}});
   return all;
 }
 
@@ -144,9 +108,7 @@ Point TrainExperiment::resolved(const Point& given) const {
   fill("record_every", Value(standard.every));
   fill("rise", Value(experiments::standard_thresholds(optimiser).rise));
   const TrainingQuestion question = question_of(point);
-  std::vector<double> law = numbers_in(word_of(point, "pi"));
-  std::sort(law.begin(), law.end(), std::greater<>());
-  point["pi"] = fmt::format("{}", fmt::join(law, ","));
+  sort_law(point);
   const double rise = number_of(point, "rise");
   require(rise > 0.0 && rise < 1.0, "rise", rise, "in (0, 1)");
   experiments::check(question);
@@ -154,9 +116,8 @@ Point TrainExperiment::resolved(const Point& given) const {
 }
 
 std::vector<Observable> TrainExperiment::observables(const Point& point) const {
-  const std::size_t d = chain_at(point).vocabulary();
-  Dimension cycle{"cycle", {}, {}}, token{"token", {}, {}};
-  for (std::size_t k = 0; k < d; ++k) token.coordinates.push_back(static_cast<double>(k));
+  const Dimension token = token_dimension(chain_at(point));
+  Dimension cycle{"cycle", {}, {}};
   cycle.coordinates.assign(token.coordinates.begin(), token.coordinates.end() - 1);
   std::vector<Observable> all = scalars({"final_loss", "condensation", "focus", "peak",
                                          "peak_value", "half_dilution", "new_direction", "cycles"});

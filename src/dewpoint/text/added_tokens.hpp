@@ -14,6 +14,9 @@
 
 namespace dewpoint::text {
 
+/// Stands between the texts of a corpus.
+inline constexpr std::string_view kEndOfText = "<|endoftext|>";
+
 struct AddedToken {
   std::string content;
   int id = 0;

@@ -19,8 +19,6 @@ namespace {
 using checkpoint::excerpt;
 using checkpoint::Refusal;
 
-constexpr std::string_view kEndOfText = "<|endoftext|>";
-
 // Takes a line off the front, without its end.
 std::string_view take_line(std::string_view& text) {
   const std::size_t end = std::min(text.find('\n'), text.size());

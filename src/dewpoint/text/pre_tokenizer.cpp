@@ -75,7 +75,7 @@ std::vector<Word> as_letters(std::vector<Word> words, std::size_t) {
 PreTokenizer byte_level(bool blank_in_front, bool cut) {
   std::vector<PreTokenizer> steps;
   if (blank_in_front) steps.emplace_back(with_blank_in_front);
-  if (cut) steps.push_back(isolate(Pattern(kGpt2Expression, "ByteLevel")));
+  if (cut) steps.push_back(isolate(gpt2_pattern()));
   steps.emplace_back(as_letters);
   return in_order(std::move(steps));
 }
@@ -184,5 +184,10 @@ PreTokenizer read_pre_tokenizer(const JsonField& field) {
 }
 
 PreTokenizer gpt2_pre_tokenizer() { return byte_level(false, true); }
+
+const Pattern& gpt2_pattern() {
+  static const Pattern pattern(kGpt2Expression, "ByteLevel");
+  return pattern;
+}
 
 }  // namespace dewpoint::text

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "dewpoint/text/json_field.hpp"
+#include "dewpoint/text/pattern.hpp"
 
 namespace dewpoint::text {
 
@@ -35,5 +36,8 @@ using PreTokenizer = std::function<std::vector<Word>(std::vector<Word> words, st
 
 /// GPT-2's: its expression, then letters for bytes, no blank in front.
 [[nodiscard]] PreTokenizer gpt2_pre_tokenizer();
+
+/// GPT-2's expression: its matches are the words, and they tile a text.
+[[nodiscard]] const Pattern& gpt2_pattern();
 
 }  // namespace dewpoint::text

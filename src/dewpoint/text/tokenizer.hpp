@@ -4,7 +4,8 @@
 //   tok512.bin, tokenizer.bin    llama2.c: scores and pieces, merged greedily
 //   vocab.json + merges.txt      GPT-2's byte-level BPE
 //   tokenizer.json               Hugging Face, model type BPE (byte level or with byte fallback)
-//   token_mappings.json          {"token2id": {..}}: one token per word, words apart by blanks
+//   token_mappings.json          {"token2id": {..}}: one token per word, words apart by blanks or
+//                                as its "style" says
 //
 // All of them come from outside: a damaged or hostile file gives one Error and costs a bounded
 // amount of memory and time. Ids are below 2^24 and unique, but need not be dense. A tokenizer is
@@ -37,8 +38,8 @@ class Tokenizer {
   [[nodiscard]] virtual std::optional<int> end() const = 0;
 
   /// Ids of a text, without the beginning token. Throws Error{bad_value} with the byte position for
-  /// text that is not UTF-8 where the tokenizer needs it to be (all but llama2.c and words), and
-  /// for text that it has no tokens for.
+  /// text that is not UTF-8 where the tokenizer needs it to be (all but llama2.c, and words of no
+  /// plain style), and for text that it has no tokens for.
   ///
   ///   Properties  (1) every id is at least 0 and below size().
   ///               (2) the ids are those of the program that the files were made for, or an Error.

@@ -58,6 +58,15 @@ Vocabulary read_vocabulary(const nlohmann::ordered_json& object, std::string_vie
   return vocabulary;
 }
 
+std::string vocabulary_text(const std::vector<std::string>& tokens) {
+  std::string text = "{";
+  for (std::size_t id = 0; id < tokens.size(); ++id) {
+    const char* before = id == 0 ? "\n" : ",\n";
+    text += fmt::format("{}{}: {}", before, nlohmann::json(tokens[id]).dump(), id);
+  }
+  return text + "\n}";
+}
+
 const std::string& token_of(const Vocabulary& vocabulary, int id) {
   if (const std::string* token = vocabulary.token(id)) return *token;
   refuse_id(id, vocabulary.size());

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace dewpoint::text {
 
@@ -46,6 +47,11 @@ class Vocabulary {
 /// A JSON object {"token": id, ..}. Throws Refusal with the field.
 [[nodiscard]] Vocabulary read_vocabulary(const nlohmann::ordered_json& object,
                                          std::string_view field);
+
+/// The inverse: the object's text, with ids by place, a token to a line.
+///
+///   Domain      tokens are UTF-8, no two equal.
+[[nodiscard]] std::string vocabulary_text(const std::vector<std::string>& tokens);
 
 /// The token of an id that somebody wants decoded. Throws Error{bad_value} where there is none.
 [[nodiscard]] const std::string& token_of(const Vocabulary& vocabulary, int id);

@@ -11,36 +11,21 @@
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/text/json_field.hpp"
 #include "dewpoint/text/vocabulary.hpp"
+#include "dewpoint/text/word_cutting.hpp"
 
 namespace dewpoint::text {
 namespace {
 
 using checkpoint::excerpt;
+using Words = std::span<const std::string_view>;
 
-constexpr std::string_view kBlanks = " \t\n\v\f\r";
 // More words than this in one token are not looked for.
 constexpr std::size_t kMostWords = 16;
 
-struct Word {
-  std::string_view text;
-  std::size_t place;
-};
-
-std::vector<Word> words_of(std::string_view text) {
-  std::vector<Word> words;
-  std::size_t begin = text.find_first_not_of(kBlanks);
-  while (begin != std::string_view::npos) {
-    const std::size_t end = std::min(text.find_first_of(kBlanks, begin), text.size());
-    words.push_back({text.substr(begin, end - begin), begin});
-    begin = text.find_first_not_of(kBlanks, end);
-  }
-  return words;
-}
-
 class WordTokenizer : public Tokenizer {
  public:
-  WordTokenizer(Vocabulary vocabulary, std::size_t most_words)
-      : vocabulary_(std::move(vocabulary)), most_words_(most_words) {}
+  WordTokenizer(Vocabulary vocabulary, std::size_t most_words, std::optional<WordStyle> style)
+      : vocabulary_(std::move(vocabulary)), most_words_(most_words), style_(style) {}
 
   std::string kind() const override { return "words"; }
   std::size_t size() const override { return vocabulary_.size(); }
@@ -51,10 +36,9 @@ class WordTokenizer : public Tokenizer {
 
   std::vector<int> encode(std::string_view text) const override {
     std::vector<int> ids;
-    const std::vector<Word> words = words_of(text);
-    for (std::size_t k = 0; k < words.size();) {
-      k += append_token(std::span(words).subspan(k), ids);
-    }
+    const WordList list =
+        style_ ? words_of(text, *style_) : WordList{words_between_blanks(text), nullptr};
+    for (std::size_t k = 0; k < list.words.size();) k += append_token(text, list.words, k, ids);
     return ids;
   }
 
@@ -68,29 +52,34 @@ class WordTokenizer : public Tokenizer {
   }
 
  private:
-  // Appends the token of the first words and returns how many they are.
-  std::size_t append_token(std::span<const Word> words, std::vector<int>& ids) const {
-    std::optional<int> longest;
+  // Appends the token of the words that begin with word k and returns how many they are.
+  std::size_t append_token(std::string_view text, Words words, std::size_t k,
+                           std::vector<int>& ids) const {
+    std::optional<int> longest = vocabulary_.find(words[k]);
     std::size_t taken = 1;
-    std::string text;
-    for (std::size_t count = 1; count <= std::min(most_words_, words.size()); ++count) {
-      if (count > 1) text += ' ';
-      text += words[count - 1].text;
-      if (const auto id = vocabulary_.find(text)) {
+    std::string joined(most_words_ > 1 ? words[k] : "");
+    for (std::size_t count = 2; count <= std::min(most_words_, words.size() - k); ++count) {
+      joined += ' ';
+      joined += words[k + count - 1];
+      if (const auto id = vocabulary_.find(joined)) {
         longest = id;
         taken = count;
       }
     }
-    ids.push_back(longest ? *longest : unknown(words.front()));
+    ids.push_back(longest ? *longest : unknown(text, words, k));
     return taken;
   }
 
-  int unknown(const Word& word) const {
+  int unknown(std::string_view text, Words words, std::size_t k) const {
     if (const auto id = first_of({"<unk>", "<UNK>", "[UNK]"})) return *id;
+    // A style may change case, and then the word has no place in the text itself.
+    const std::string place =
+        style_ ? fmt::format("as word {}", k)
+               : fmt::format("at byte {}", static_cast<std::size_t>(words[k].data() - text.data()));
     throw Error(Code::bad_value,
-                fmt::format("text: found the word '{}' at byte {} (counted from 0), allowed: words "
-                            "of the tokenizer's vocabulary",
-                            excerpt(word.text), word.place));
+                fmt::format("text: found the word '{}' {} (counted from 0), allowed: words of the "
+                            "tokenizer's vocabulary",
+                            excerpt(words[k]), place));
   }
 
   std::optional<int> first_of(std::initializer_list<std::string_view> names) const {
@@ -102,18 +91,28 @@ class WordTokenizer : public Tokenizer {
 
   Vocabulary vocabulary_;
   std::size_t most_words_;
+  std::optional<WordStyle> style_;
 };
+
+std::optional<WordStyle> read_style(const JsonField& field) {
+  if (field.is_null()) return std::nullopt;
+  const auto style = word_style_named(field.text());
+  if (!style || style == WordStyle::automatic) field.refuse("plain or spaced");
+  return style;
+}
 
 }  // namespace
 
 std::unique_ptr<Tokenizer> read_word_tokenizer(const nlohmann::ordered_json& document) {
-  const JsonField tokens = JsonField(document, "")["token2id"];
+  const JsonField file(document, "");
+  const JsonField tokens = file["token2id"];
   Vocabulary vocabulary = read_vocabulary(tokens.value(), tokens.path());
   std::size_t most_words = 1;
   for (const auto& [token, id] : tokens.value().items()) {
-    most_words = std::max(most_words, words_of(token).size());
+    most_words = std::max(most_words, words_between_blanks(token).size());
   }
-  return std::make_unique<WordTokenizer>(std::move(vocabulary), std::min(most_words, kMostWords));
+  return std::make_unique<WordTokenizer>(std::move(vocabulary), std::min(most_words, kMostWords),
+                                         read_style(file["style"]));
 }
 
 }  // namespace dewpoint::text

@@ -1,10 +1,11 @@
-// What a chain is known by. Apart from chain.cpp because the eigenvalues take long to compile.
-#include <Eigen/Eigenvalues>
+// What a chain is known by.
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "dewpoint/core/dense_algebra.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/training/chain.hpp"
 
@@ -22,15 +23,15 @@ double entropy(std::span<const double> law) {
 }  // namespace
 
 double second_eigenvalue(const Chain& chain) {
-  using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const auto d = static_cast<Eigen::Index>(chain.vocabulary());
-  Eigen::MatrixXd rest = Eigen::Map<const Rows>(chain.transition.data(), d, d);
-  rest.rowwise() -= Eigen::Map<const Eigen::RowVectorXd>(chain.stationary.data(), d);
-  const Eigen::EigenSolver<Eigen::MatrixXd> solver(rest, false);
-  if (solver.info() != Eigen::Success) {
-    throw Error(Code::bad_value, "chain: the eigenvalues of its matrix were not found");
+  Matrix<double> rest = chain.transition;
+  for (std::size_t i = 0; i < rest.rows(); ++i) {
+    for (std::size_t j = 0; j < rest.cols(); ++j) rest(i, j) -= chain.stationary[j];
   }
-  return solver.eigenvalues().cwiseAbs().maxCoeff();
+  const auto found = general_eigenvalues(rest);
+  if (!found) throw Error(Code::bad_value, "chain: the eigenvalues of its matrix were not found");
+  double largest = 0.0;
+  for (const Complex& value : *found) largest = std::max(largest, std::abs(value));
+  return largest;
 }
 
 double entropy_rate(const Chain& chain) {

@@ -1,16 +1,14 @@
 #include "dewpoint/training/flow_system.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "dewpoint/core/dense_algebra.hpp"
 #include "dewpoint/core/error.hpp"
 
 namespace dewpoint::training {
 namespace {
-
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 // Visits the four matrices in the order of the vector.
 template <class Weights, class Visit>
@@ -118,13 +116,10 @@ MatrixView<const double> FlowSystem::embedding(std::span<const double> y) const 
 
 // From the eigenvalues of the smaller of the two Gram matrices; 0 for a matrix of zeros.
 double FlowSystem::rank_one_fraction(std::span<const double> y) const {
-  const Eigen::Map<const RowMajor> w0(y.data(), static_cast<Eigen::Index>(vocabulary_),
-                                      static_cast<Eigen::Index>(width_));
-  const Eigen::MatrixXd gram =
-      vocabulary_ <= width_ ? (w0 * w0.transpose()).eval() : (w0.transpose() * w0).eval();
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(gram, Eigen::EigenvaluesOnly);
-  const double trace = gram.trace();
-  return trace == 0.0 ? 0.0 : solver.eigenvalues().maxCoeff() / trace;
+  const Matrix<double> gram = smaller_gram(embedding(y));
+  double trace = 0.0;
+  for (std::size_t i = 0; i < gram.rows(); ++i) trace += gram(i, i);
+  return trace == 0.0 ? 0.0 : symmetric_eigenvalues(gram).back() / trace;
 }
 
 double FlowSystem::focus(std::span<const double> y) {

@@ -3,10 +3,11 @@
 #include <Spectra/MatOp/DenseSymMatProd.h>
 #include <Spectra/SymEigsSolver.h>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
-#include <optional>
+
+#include "dewpoint/core/dense_algebra.hpp"
 
 namespace dewpoint::training {
 namespace {
@@ -14,23 +15,22 @@ namespace {
 using Eigen::Index;
 using Columns = Eigen::MatrixXd;
 
-/// Values in decreasing order and their vectors as columns.
-struct Eigenpairs {
-  Eigen::VectorXd values;
-  Columns vectors;
-};
+constexpr std::size_t kLargestWhole = 64;
 
-constexpr Index kLargestWhole = 64;
-
-Eigenpairs whole_decomposition(const Columns& gram) {
-  const Eigen::SelfAdjointEigenSolver<Columns> solver(gram);
-  return {solver.eigenvalues().reverse(), solver.eigenvectors().rowwise().reverse()};
+void decompose_whole(MatrixView<const double> gram, LeadingPair& pair) {
+  const SymmetricEigen all = symmetric_eigen(gram);
+  const std::size_t side = gram.rows();
+  for (std::size_t k = 0; k < std::min<std::size_t>(2, side); ++k) {
+    const std::size_t column = side - 1 - k;
+    pair.values[k] = std::max(0.0, all.values[column]);
+    for (std::size_t i = 0; i < side; ++i) pair.vectors[k][i] = all.vectors(i, column);
+  }
 }
 
 // Spectra judges a residual relative to its eigenvalue. The trace is brought to the side, so that
 // the largest eigenvalue is at least 1, and 1 is added to all: a second eigenvalue of 0 converges
-// too, and residuals are at most 2 kTolerance times the largest.
-std::optional<Eigenpairs> restarted_lanczos(const Columns& gram, double scale) {
+// too, and residuals are at most 2 kTolerance times the largest. False where it does not converge.
+bool restarted_lanczos(const Columns& gram, double scale, LeadingPair& pair) {
   constexpr double kTolerance = 1e-12;
   constexpr Index kBasis = 40, kRestarts = 200;
   Columns shifted = gram / scale;
@@ -39,17 +39,15 @@ std::optional<Eigenpairs> restarted_lanczos(const Columns& gram, double scale) {
   Spectra::SymEigsSolver<Spectra::DenseSymMatProd<double>> solver(product, 2, kBasis);
   solver.init();
   solver.compute(Spectra::SortRule::LargestAlge, kRestarts, kTolerance);
-  if (solver.info() != Spectra::CompInfo::Successful) return std::nullopt;
-  return Eigenpairs{(solver.eigenvalues().array() - 1.0) * scale, solver.eigenvectors()};
-}
-
-Eigenpairs eigenpairs(const Columns& gram, double trace) {
-  if (gram.rows() > kLargestWhole) {
-    if (auto found = restarted_lanczos(gram, trace / static_cast<double>(gram.rows()))) {
-      return *found;
-    }
+  if (solver.info() != Spectra::CompInfo::Successful) return false;
+  const Eigen::VectorXd values = solver.eigenvalues();
+  const Columns vectors = solver.eigenvectors();
+  for (Index k = 0; k < 2; ++k) {
+    const auto place = static_cast<std::size_t>(k);
+    pair.values[place] = std::max(0.0, (values(k) - 1.0) * scale);
+    std::copy_n(vectors.data() + k * gram.rows(), gram.rows(), pair.vectors[place].begin());
   }
-  return whole_decomposition(gram);
+  return true;
 }
 
 }  // namespace
@@ -62,12 +60,9 @@ LeadingPair leading_pair(MatrixView<const double> gram) {
   for (auto& vector : pair.vectors) vector.assign(gram.rows(), 0.0);
   pair.trace = matrix.trace();
   if (!(pair.trace > 0.0) || !matrix.allFinite() || !std::isfinite(pair.trace)) return pair;
-  const Eigenpairs found = eigenpairs(matrix, pair.trace);
-  for (Index k = 0; k < std::min<Index>(2, side); ++k) {
-    const auto place = static_cast<std::size_t>(k);
-    pair.values[place] = std::max(0.0, found.values(k));
-    const auto vector = found.vectors.col(k);
-    std::copy(vector.begin(), vector.end(), pair.vectors[place].begin());
+  const double scale = pair.trace / static_cast<double>(side);
+  if (gram.rows() <= kLargestWhole || !restarted_lanczos(matrix, scale, pair)) {
+    decompose_whole(gram, pair);
   }
   return pair;
 }

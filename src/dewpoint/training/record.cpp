@@ -1,11 +1,11 @@
 #include "dewpoint/training/record.hpp"
 
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
+#include "dewpoint/core/dense_algebra.hpp"
 #include "dewpoint/core/vectors.hpp"
 
 namespace dewpoint::training {
@@ -69,17 +69,11 @@ void split_along_first(Record& record) {
   }
 }
 
-/// Into `values`, which may be longer than there are any: the rest is 0. Eigen leaves them
-/// undefined when the matrix is not finite.
-void singular_values(const Matrix<double>& weights, std::vector<double>& values) {
-  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const Eigen::Map<const RowMajor> matrix(weights.data(), static_cast<Eigen::Index>(weights.rows()),
-                                          static_cast<Eigen::Index>(weights.cols()));
-  if (!matrix.allFinite()) {
-    std::fill(values.begin(), values.end(), kNaN);
-    return;
-  }
-  const Eigen::VectorXd found = Eigen::BDCSVD<Eigen::MatrixXd>(matrix).singularValues();
+/// Into `values`, which may be longer than there are any: the rest is 0, or unknown with all of
+/// them when the matrix is not finite.
+void store_singular_values(const Matrix<double>& weights, std::vector<double>& values) {
+  const std::vector<double> found = singular_values(weights);
+  if (std::isnan(found.front())) std::fill(values.begin(), values.end(), kNaN);
   std::copy(found.begin(), found.end(), values.begin());
 }
 
@@ -122,8 +116,8 @@ Record record_of(double time, const Parameters<double>& parameters, const TokenL
 
   record.embedding = parameters.embedding;
   split_along_first(record);
-  singular_values(parameters.embedding, record.embedding_singular_values);
-  singular_values(parameters.unembedding, record.unembedding_singular_values);
+  store_singular_values(parameters.embedding, record.embedding_singular_values);
+  store_singular_values(parameters.unembedding, record.unembedding_singular_values);
   record.embedding_rank_one = rank_one_fraction(record.embedding_singular_values);
   record.unembedding_rank_one = rank_one_fraction(record.unembedding_singular_values);
 

@@ -1,0 +1,62 @@
+// What `dewpoint train --corpus` is asked, from its options or from a study that is to be gone on
+// with.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/train_question.hpp"
+#include "dewpoint/experiments/text_training.hpp"
+#include "dewpoint/store/study.hpp"
+
+namespace dewpoint::cli {
+
+/// What only a text has. What it shares with a chain is in TrainOptions: context, batch, width,
+/// residual, rate, decays, epsilon, steps and how often one looks.
+struct CorpusOptions {
+  std::string corpus;
+  std::string tokenizer = "words";
+  std::optional<double> vocabulary, layers, heads, branch, start, validate_every;
+  bool value_matrix = false, causal = false, pre_norm = false;
+  std::string loss = "last";
+  std::string probe;
+  std::string sentence;
+  std::string checkpoint;
+  std::string model;
+
+  void add_to(CLI::App& verb);
+};
+
+/// Names of the options of TrainOptions that a text has too.
+[[nodiscard]] const std::vector<std::string>& shared_with_texts();
+
+/// Checked. Throws Error{bad_value} naming the option.
+[[nodiscard]] experiments::TextQuestion text_question_of(const CorpusOptions& options,
+                                                         const TrainOptions& shared,
+                                                         std::uint64_t seed);
+
+/// Of these options only those of the optimiser, of steps and of looks. Throws Error{bad_value}.
+void take_text_steps(experiments::TextQuestion& question, const CorpusOptions& options,
+                     const TrainOptions& shared);
+
+/// As a study keeps them, every number with the digits that give it back.
+[[nodiscard]] TextPairs text_parameters_of(const experiments::TextQuestion& question);
+
+/// The question of a study that `train --corpus` made. Throws Error{malformed_file} naming the file
+/// and what it lacks.
+[[nodiscard]] experiments::TextQuestion text_question_from(const store::StudyRecord& study,
+                                                           const std::string& file);
+
+/// Names with commas between them; a comma or backslash of a name has a backslash before it.
+///
+///   Properties  (1) names_in(names_text(names)) = names, where none of them is empty.
+[[nodiscard]] std::string names_text(const std::vector<std::string>& names);
+/// Throws Error{bad_value} where a name is empty.
+[[nodiscard]] std::vector<std::string> names_in(const std::string& text);
+
+}  // namespace dewpoint::cli

@@ -1,0 +1,16 @@
+// A training run on text for people and for programs: what was asked, how the losses ended, what
+// became of focus and of the embeddings.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/answer.hpp"
+#include "dewpoint/experiments/text_training.hpp"
+
+namespace dewpoint::cli {
+
+/// Of a run that was looked at. How fast it was is in the text alone: the object is the same for
+/// every machine and number of threads.
+[[nodiscard]] Answer text_run_answer(const experiments::TextRun& run);
+
+}  // namespace dewpoint::cli

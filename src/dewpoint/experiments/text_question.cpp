@@ -1,0 +1,88 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "dewpoint/experiments/text_training.hpp"
+
+namespace dewpoint::experiments {
+namespace {
+
+constexpr std::size_t kMostTextContext = 100'000;
+constexpr std::size_t kMostTextBatch = 1U << 20;
+constexpr std::size_t kMostTextRows = 1U << 28;
+constexpr std::uint64_t kMostTextSteps = 1'000'000'000;
+constexpr std::uint64_t kMostLooks = 100'000;
+constexpr std::size_t kMostWindows = 1'000'000;
+constexpr std::size_t kMostProbeTokens = 64;
+
+void require_number(bool allowed, const char* field, double value, const std::string& range) {
+  if (allowed) return;
+  throw Error(Code::bad_value, fmt::format("{}: {:g} is not {}", field, value, range));
+}
+
+void require_between(const char* field, std::uint64_t value, std::uint64_t least,
+                     std::uint64_t most) {
+  if (value >= least && value <= most) return;
+  throw Error(Code::bad_value,
+              fmt::format("{}: {} is not between {} and {}", field, value, least, most));
+}
+
+void check_model(const TextQuestion& question) {
+  transformer::Shape shape = question.shape;
+  shape.vocabulary = std::max<std::size_t>(question.corpus.vocabulary, 2);
+  transformer::check(shape);
+  require_number(std::isfinite(question.deviation) && question.deviation >= 0.0, "init",
+                 question.deviation, "0 (for 1/m) or above");
+}
+
+void check_windows(const TextQuestion& question) {
+  require_between("s", question.context, 1, kMostTextContext);
+  require_between("batch", question.batch, 1, kMostTextBatch);
+  require_between("batch", question.batch, 1, kMostTextRows / question.context);
+  const bool all = question.targets == transformer::Targets::all;
+  if (all && !question.shape.causal) {
+    throw Error(Code::bad_value,
+                "targets: all needs a causal mask; without one every answer but the last is seen");
+  }
+  if (question.contexts == Contexts::histograms && (question.shape.causal || all)) {
+    throw Error(Code::bad_value,
+                "contexts: histograms need a model without a mask that is asked for the last "
+                "token; allowed: sequences");
+  }
+}
+
+void check_adam(const training::AdamOptions& adam) {
+  require_number(std::isfinite(adam.rate) && adam.rate > 0.0, "rate", adam.rate,
+                 "a number above 0");
+  for (const auto& [field, value] :
+       {std::pair{"beta1", adam.first_decay}, std::pair{"beta2", adam.second_decay}}) {
+    require_number(value > 0.0 && value < 1.0, field, value, "above 0 and below 1");
+  }
+  require_number(std::isfinite(adam.epsilon) && adam.epsilon >= 1e-30, "eps", adam.epsilon,
+                 "a number from 1e-30 on");
+}
+
+void check_looks(const TextQuestion& question) {
+  require_between("steps", question.steps, 1, kMostTextSteps);
+  const std::uint64_t least = std::max<std::uint64_t>(1, question.steps / kMostLooks);
+  require_between("record-every", question.every, least, kMostTextSteps);
+  require_between("validate-every", question.validate_every, least, kMostTextSteps);
+  require_between("validation-windows", question.validation_windows, 1, kMostWindows);
+  if (!question.probe.empty()) {
+    require_between("probe", question.probe.size(), 2, kMostProbeTokens);
+  }
+}
+
+}  // namespace
+
+void check(const TextQuestion& question) {
+  check_model(question);
+  check_windows(question);
+  check_adam(question.adam);
+  check_looks(question);
+}
+
+std::size_t least_tokens(const TextQuestion& question) { return question.context + 1; }
+
+}  // namespace dewpoint::experiments

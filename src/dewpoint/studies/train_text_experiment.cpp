@@ -1,0 +1,187 @@
+#include "dewpoint/studies/train_text_experiment.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <tuple>
+
+#include "dewpoint/core/error.hpp"
+#include "dewpoint/experiments/text_training.hpp"
+#include "dewpoint/experiments/training_run.hpp"
+#include "dewpoint/studies/parameter_checks.hpp"
+
+namespace dewpoint::studies {
+namespace {
+
+using experiments::TextNumbers;
+using experiments::TextQuestion;
+using SharedCorpus = std::shared_ptr<const text::Corpus>;
+
+/// Texts that were read, by what was asked of them.
+class CorpusShelf {
+ public:
+  SharedCorpus corpus(const TextQuestion& question) {
+    const text::CorpusQuestion& asked = question.corpus;
+    const std::lock_guard lock(mutex_);  // a second reader waits for the first
+    SharedCorpus& found = corpora_[{asked.file.string(), asked.tokenizer, asked.vocabulary}];
+    if (!found) {
+      found = std::make_shared<const text::Corpus>(
+          text::read_corpus(asked, experiments::least_tokens(question)));
+    }
+    return found;
+  }
+
+ private:
+  using Asked = std::tuple<std::string, std::string, std::size_t>;
+  std::mutex mutex_;
+  std::map<Asked, SharedCorpus> corpora_;
+};
+
+SharedCorpus shelved_corpus(const TextQuestion& question) {
+  static CorpusShelf shelf;
+  return shelf.corpus(question);
+}
+
+transformer::Shape shape_at(const Point& point) {
+  transformer::Shape shape;
+  shape.width = whole_between(point, "width", 1.0, 8192.0);
+  shape.layers = whole_between(point, "layers", 1.0, 64.0);
+  shape.heads = whole_between(point, "heads", 1.0, 8192.0);
+  shape.residual = flag_of(point, "residual");
+  shape.branch = number_of(point, "branch");
+  shape.value_matrix = word_of(point, "value") == "matrix";
+  shape.causal = flag_of(point, "causal");
+  shape.pre_norm = word_of(point, "norm") == "pre";
+  return shape;
+}
+
+TextQuestion text_question_at(const Point& point) {
+  TextQuestion question;
+  question.corpus.file = word_of(point, "corpus");
+  question.corpus.tokenizer = word_of(point, "tokenizer");
+  question.corpus.vocabulary = whole_between(point, "vocabulary", 0.0, 1e6);
+  question.shape = shape_at(point);
+  question.deviation = number_of(point, "start") / number_of(point, "width");
+  question.context = whole_between(point, "s", 1.0, 1e5);
+  question.batch = whole_between(point, "batch", 1.0, 1e6);
+  question.targets =
+      word_of(point, "loss") == "all" ? transformer::Targets::all : transformer::Targets::last;
+  question.adam.rate = number_of(point, "rate");
+  question.steps = whole_between(point, "steps", 1.0, 1e9);
+  question.every = whole_between(point, "record_every", 1.0, 1e9);
+  question.validate_every = question.steps;  // a study keeps the last one alone
+  return question;
+}
+
+std::vector<double> values_of(const TextNumbers& numbers) {
+  return {numbers.final_loss,      numbers.validation_loss, numbers.focus_peak,
+          numbers.focus_step,      numbers.dilution_step,   numbers.final_focus,
+          numbers.final_self_share};
+}
+
+class TrainTextExperiment final : public Experiment {
+ public:
+  [[nodiscard]] std::string name() const override { return "train-text"; }
+  [[nodiscard]] std::string summary() const override {
+    return "focus and dilution in training a small transformer on a text";
+  }
+  [[nodiscard]] int schema() const override { return 1; }
+  [[nodiscard]] const std::vector<Parameter>& parameters() const override;
+  [[nodiscard]] std::string order_parameter() const override { return "focus_peak"; }
+  [[nodiscard]] Point resolved(const Point& given) const override;
+  [[nodiscard]] std::vector<Observable> observables(const Point& /*point*/) const override {
+    return scalars({"final_loss", "validation_loss", "focus_peak", "focus_step", "dilution_step",
+                    "final_focus", "final_self_share"});
+  }
+  [[nodiscard]] double work(const Point& point) const override;
+  [[nodiscard]] std::vector<std::vector<double>> measure(std::span<const Point> tile,
+                                                         std::uint64_t seed, std::uint64_t replica,
+                                                         const RunContext& context) const override;
+};
+
+const std::vector<Parameter>& TrainTextExperiment::parameters() const {
+  using enum ParameterKind;
+  static const std::vector<Parameter> all = {
+      {"corpus", word, {}, "path of the text, UTF-8; relative to where the study is run"},
+      {"tokenizer", word, Value("words"), "words, bpe, or the path of a tokenizer"},
+      {"vocabulary", whole, Value(2000.0), "tokens V; 0 with a tokenizer's path: those it has"},
+      {"s", whole, Value(32.0), "context length; in [1, 1e5]"},
+      {"batch", whole, Value(256.0), "contexts per step; at least 1"},
+      {"width", whole, Value(256.0), "width m; a multiple of heads"},
+      {"layers", whole, Value(1.0), "layers of attention; in [1, 64]"},
+      {"heads", whole, Value(1.0), "heads of each layer; they divide the width"},
+      {"residual", flag, Value(false), "add what a layer gives to what it is given"},
+      {"branch", number, Value(1.0), "factor of what a residual layer adds"},
+      {"value", word, Value("none"), "none, or matrix for values x WV", true, {"none", "matrix"}},
+      {"norm", word, Value("none"), "none, or pre before each layer", true, {"none", "pre"}},
+      {"causal", flag, Value(false), "attend to earlier tokens only"},
+      {"loss",
+       word,
+       Value("last"),
+       "after the last token of a context, or after all (causal)",
+       true,
+       {"last", "all"}},
+      {"start", number, Value(1.0), "deviation of the initial weights in units of 1/width"},
+      {"rate", number, Value(1.5e-4), "learning rate of Adam"},
+      {"steps", whole, Value(20'000.0), "steps of Adam"},
+      {"record_every", whole, Value(50.0), "steps between two looks at attention"}};
+  return all;
+}
+
+Point TrainTextExperiment::resolved(const Point& given) const {
+  Point point = with_defaults(given, parameters());
+  if (!has(point, "corpus") || word_of(point, "corpus").empty()) {
+    throw Error(Code::bad_value, "corpus: is missing; allowed: the path of a text");
+  }
+  const double start = number_of(point, "start");
+  require(std::isfinite(start) && start > 0.0, "start", start, "a number above 0");
+  experiments::check(text_question_at(point));
+  return point;
+}
+
+std::vector<std::vector<double>> TrainTextExperiment::measure(std::span<const Point> tile,
+                                                              std::uint64_t seed,
+                                                              std::uint64_t replica,
+                                                              const RunContext& context) const {
+  std::vector<std::vector<double>> all;
+  for (const Point& point : tile) {
+    TextQuestion question = text_question_at(point);
+    question.seed = seed;
+    experiments::TextRun run(question, shelved_corpus(question), replica);
+    run.advance({context.threads, context.stop, {}});
+    if (run.diverged()) {
+      throw Error(Code::bad_value,
+                  fmt::format("rate: {:g} with start {:g} diverges at step {}: the loss is more "
+                              "than {:g} times that of guessing; try smaller ones",
+                              question.adam.rate, number_of(point, "start"), *run.diverged() + 1,
+                              experiments::kDiverged));
+    }
+    all.push_back(values_of(experiments::text_numbers(run.looks())));
+  }
+  return all;
+}
+
+// In operations: the logits of every question, and six products of every row with a matrix of
+// m x m per layer; without a mask a context has no more rows than different tokens.
+double TrainTextExperiment::work(const Point& point) const {
+  const double m = number_of(point, "width"), contexts = number_of(point, "batch");
+  const double rows = contexts * number_of(point, "s");
+  const double questions = word_of(point, "loss") == "all" ? rows : contexts;
+  const double vocabulary = std::max(number_of(point, "vocabulary"), 2.0);
+  const double step = 6.0 * questions * m * vocabulary +
+                      12.0 * rows * m * m * number_of(point, "layers") + 30.0 * m * vocabulary;
+  return number_of(point, "steps") * step;
+}
+
+}  // namespace
+
+const Experiment& train_text_experiment() {
+  static const TrainTextExperiment experiment;
+  return experiment;
+}
+
+}  // namespace dewpoint::studies
