@@ -1,18 +1,24 @@
-// The figures of FD: one training run by Adam, its stages and what happens in them.
+// The figures of FD: one training run by Adam, its stages and what happens in them; and runs of
+// models with more layers and heads.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <map>
 
 #include "cli/console.hpp"
 #include "cli/figure_study.hpp"
+#include "cli/study_record.hpp"
 #include "cli/train_question.hpp"
 #include "cli/train_study.hpp"
+#include "dewpoint/experiments/layer_dynamics.hpp"
+#include "dewpoint/report/layer_figures.hpp"
 #include "dewpoint/report/training_figures.hpp"
 
 namespace dewpoint::cli {
 namespace {
 
-store::StudyRecord measure(const StudyEffort& effort) {
+store::StudyRecord measure_training(const StudyEffort& effort) {
   TrainOptions options;
   options.steps = effort.quick ? 2000.0 : 3000.0;
   const TrainQuestion question = question_of(options, effort.seed);
@@ -23,6 +29,46 @@ store::StudyRecord measure(const StudyEffort& effort) {
   const training::Stages stages = training::find_stages(run.records(), question.thresholds);
   run.revisit(stages, context);
   return train_study(question, run, stages, effort.command);
+}
+
+// The models of Figures 4 and 5. Eight layers of eight heads take minutes.
+std::vector<transformer::Shape> layer_shapes(std::size_t vocabulary, bool quick) {
+  std::vector<transformer::Shape> shapes;
+  const auto add = [&](std::size_t layers, std::size_t heads) {
+    shapes.push_back(
+        {.vocabulary = vocabulary, .layers = layers, .heads = heads, .residual = true});
+  };
+  add(1, 1);
+  add(2, 1);
+  add(2, 4);
+  add(8, 1);
+  if (!quick) add(8, 8);
+  return shapes;
+}
+
+store::StudyRecord measure_layers(const StudyEffort& effort) {
+  experiments::LayerQuestion question;
+  question.chain = training::named_chain("lambda", {0.75, 0.19, 0.05, 0.01}, 0.8);
+  question.batch = 128;
+  question.steps = effort.quick ? 300 : 800;
+  question.seed = effort.seed;
+  const std::size_t runs = effort.quick ? 1 : 3;
+  ProgressLine progress("fd-layers");
+  const auto models =
+      experiments::layer_runs(question, layer_shapes(question.chain.vocabulary(), effort.quick),
+                              runs, {effort.threads, stop_on_signals(), progress.callback()});
+  store::StudyRecord study = begin_study("train layers", effort.seed, effort.command);
+  study.parameters = {{"chain", "lambda"},
+                      {"pi", "0.75,0.19,0.05,0.01"},
+                      {"lambda", "0.8"},
+                      {"s", fmt::format("{}", question.context)},
+                      {"m", fmt::format("{}", models[0].shape.width)},
+                      {"batch", fmt::format("{}", question.batch)},
+                      {"steps", fmt::format("{}", question.steps)},
+                      {"rate", fmt::format("{:g}", question.adam.rate)},
+                      {"runs", fmt::format("{}", runs)}};
+  study.frames = {experiments::layer_runs_frame(models)};
+  return study;
 }
 
 // ---- what there is to see -----------------------------------------------------------------------
@@ -139,6 +185,35 @@ std::map<std::string, Caption> captions() {
           {"training-embeddings", embeddings()}};
 }
 
+StudyFigure layer_norms() {
+  return {
+      "fd-layer-norms",
+      "Embeddings with more layers and heads",
+      "Norms of the embeddings by step, a panel per model, all with a residual connection: L "
+      "layers of H heads. With one and two layers the norms of the rarer tokens rise, fall and "
+      "rise again, whatever the number of heads. With eight layers they hardly fall.",
+      "Figures 4 and 5: a residual connection and more layers keep retraction, eight layers of "
+      "one head \"remarkably well\", and it becomes less pronounced with more heads. Residual and "
+      "two layers do, four heads do not weaken it; from the initial weights stated, eight layers "
+      "do not show it.",
+      {"fd.figure-4-residual", "fd.figure-5-heads", "fd.figure-5-eight-layers"},
+      report::figure_of_layer_norms};
+}
+
+StudyFigure layer_focus() {
+  return {
+      "fd-layer-focus",
+      "Focus with more layers and heads",
+      "Attention of the rarest token to token 0 by step, a curve per layer, mean over heads. One "
+      "head focuses nearly entirely before it lets go; four heads on average less, because they "
+      "do not focus at the same time. Eight layers look away from token 0, one after the other, "
+      "the "
+      "last one first, without any focus before.",
+      "Figures 4 and 5 show attention that rises and falls with two layers and four heads, too.",
+      {"fd.figure-4-residual", "fd.figure-5-heads"},
+      report::figure_of_layer_focus};
+}
+
 }  // namespace
 
 std::vector<FigureStudy> fd_figures() {
@@ -148,7 +223,9 @@ std::vector<FigureStudy> fd_figures() {
     const auto& [see, paper, claims] = texts.at(figure.name);
     figures.push_back({"fd-" + figure.name, figure.title, see, paper, claims, figure.figure_of});
   }
-  return {{"fd-training", "Focus and dilution (FD)", {2.5, 3.0}, measure, figures}};
+  const std::string group = "Focus and dilution (FD)";
+  return {{"fd-training", group, {2.5, 3.0}, measure_training, figures},
+          {"fd-layers", group, {12.0, 170.0}, measure_layers, {layer_norms(), layer_focus()}}};
 }
 
 }  // namespace dewpoint::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 
 #include "dewpoint/core/error.hpp"
 
@@ -24,11 +25,15 @@ double StudyParameters::number(const std::string& name) const {
 
 std::size_t StudyParameters::count(const std::string& name) const {
   const double value = number(name);
-  if (!(value >= 0.0 && value <= 1e15)) fail(name, "is no count");
+  if (!(value >= 0.0 && value <= 1e15 && value == std::floor(value))) fail(name, "is no count");
   return static_cast<std::size_t>(value);
 }
 
-bool StudyParameters::flag(const std::string& name) const { return text(name) == "true"; }
+bool StudyParameters::flag(const std::string& name) const {
+  const std::string& word = text(name);
+  if (word != "true" && word != "false") fail(name, "is neither true nor false");
+  return word == "true";
+}
 
 void StudyParameters::fail(const std::string& name, const char* what) const {
   throw Error(Code::malformed_file,

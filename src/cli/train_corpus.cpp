@@ -217,6 +217,22 @@ TextJob begin_text(const CorpusCommand& command) {
           command.output, command.text.checkpoint};
 }
 
+/// Whether everything can be written, asked now and not after hours.
+void require_places(const CorpusCommand& command, const TextJob& job) {
+  for (const std::string& file : {job.study, job.checkpoint}) {
+    if (!file.empty()) require_writable(file);
+  }
+  if (!command.figures.empty()) made_folder(command.figures);
+  if (command.text.model.empty()) return;
+  const fs::path folder = made_folder(command.text.model);
+  if (const auto other = text::tokenizer_file_in(folder, job.run->corpus().files)) {
+    throw Error(Code::bad_value,
+                fmt::format("model: '{}' holds {}, a file of another tokenizer; allowed: a folder "
+                            "without",
+                            folder.string(), *other));
+  }
+}
+
 // ---- its end ------------------------------------------------------------------------------------
 
 int stopped_text(const TextJob& job, TextKeeper& keeper) {
@@ -288,13 +304,8 @@ bool is_about_text(const CorpusOptions& options, const std::string& resume) {
 }
 
 int train_on_text(const CorpusCommand& command, const std::string& command_line) {
-  for (const std::string& file : {command.output, command.text.checkpoint}) {
-    if (!file.empty()) require_writable(file);
-  }
   const TextJob job = begin_text(command);
-  for (const std::string& folder : {command.figures, command.text.model}) {
-    if (!folder.empty()) made_folder(folder);  // now, and not after hours
-  }
+  require_places(command, job);
   TextKeeper keeper(*job.run, job.study, job.checkpoint, command_line);
   TextView view(command.live);
   try {

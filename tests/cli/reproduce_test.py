@@ -31,10 +31,12 @@ STUDIES = {
     "fd-training": ["fd-training", "fd-training-losses", "fd-training-cosines",
                     "fd-training-paths", "fd-training-attention", "fd-training-attention-maps",
                     "fd-training-embeddings"],
+    "fd-layers": ["fd-layer-norms", "fd-layer-focus"],
 }
 FIGURES = [figure for figures in STUDIES.values() for figure in figures]
 CERTIFICATES = ["certificate.json", "certificate.md", "errata.json", "errata.md"]
-LONG = ["fine-phase-map", "million-tokens", "stage-boundaries"]
+LONG = ["fd-eight-layers", "fd-heads", "fine-phase-map", "million-tokens", "stage-boundaries",
+        "text-tinystories", "text-wikitext"]
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "long")
 FLOAT32 = 2.0 ** -24  # its rounding
 

@@ -6,7 +6,6 @@ import random
 import signal
 import struct
 import subprocess
-import time
 import unittest
 
 from harness import DEWPOINT
@@ -78,7 +77,9 @@ class Running(TextTest):
         self.assertLess(end["validation_loss"], 3.69)
         self.assertEqual(len(found["probe"]), 6)
         self.assertTrue(0 < found["focus"]["peak"] <= 1)
-        self.assertEqual(found["focus"]["step"] % 10, 0)
+        # Sixty steps on made-up words are too few for more than an even share: no focus, no step.
+        self.assertIsNone(found["focus"]["step"])
+        self.assertIsNone(found["focus"]["dilution_step"])
 
     def test_threads_change_nothing(self):
         for more in ([], ["--layers", "2", "--heads", "2", "--residual", "--value", "--causal",
@@ -217,7 +218,7 @@ class Resuming(TextTest):
             [DEWPOINT, "train", "--corpus", "text.txt", *SMALL, "--steps", "1000000", "--every",
              "100", "-o", "long.study"], cwd=self.folder.name, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True)
-        time.sleep(1.5)
+        process.stderr.readline()  # a line of progress: it is under way
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=PATIENCE)
         self.assertEqual((process.returncode, out), (130, ""))

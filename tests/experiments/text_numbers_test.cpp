@@ -48,6 +48,20 @@ TEST(TextNumbers, FocusIsThePeakAndDilutionTheFirstStepBelowHalfOfIt) {
   EXPECT_EQ(deepest_retraction(looks, 1)->until, 40.0);
 }
 
+// An even share of two tokens is 1/2; a rise of a tenth of the rest makes it 0.55.
+TEST(TextNumbers, AttentionThatOnlyFallsIsNoFocus) {
+  std::vector<Look> looks = {look_with(0, 0.5, {1.0}), look_with(10, 0.25, {1.0}),
+                             look_with(20, 0.125, {1.0})};
+  const TextNumbers falling = text_numbers(looks);
+  EXPECT_EQ(falling.focus_peak, 0.5);
+  EXPECT_TRUE(std::isnan(falling.focus_step));
+  EXPECT_TRUE(std::isnan(falling.dilution_step));
+  EXPECT_EQ(falling.final_focus, 0.125);
+  looks[1] = look_with(10, 0.5625, {1.0});
+  EXPECT_EQ(text_numbers(looks).focus_step, 10.0);
+  EXPECT_EQ(text_numbers(looks).dilution_step, 20.0);
+}
+
 TEST(TextNumbers, OfSeveralRetractionsTheDeepestCounts) {
   std::vector<Look> looks;
   double step = 0.0;

@@ -45,7 +45,6 @@ TEST(TextQuestion, WhatIsOutsideItsRangeIsRefusedByName) {
       {"record-every: 0", [](TextQuestion& q) { q.every = 0; }},
       {"record-every: 1", [](TextQuestion& q) { q.every = 1, q.steps = 1'000'000; }},
       {"validate-every: 0", [](TextQuestion& q) { q.validate_every = 0; }},
-      {"validation-windows: 0", [](TextQuestion& q) { q.validation_windows = 0; }},
       {"probe: 1", [](TextQuestion& q) { q.probe = {"bana"}; }},
   };
   for (const Bad& bad : all) {

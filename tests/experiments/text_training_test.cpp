@@ -296,6 +296,18 @@ TEST(TextRun, ARateThatDivergesIsFound) {
   EXPECT_EQ(transformer::to_bytes(run->looks()), before);
 }
 
+// One step of a size that makes the loss meaningless, and no batch after it to show that.
+TEST(TextRun, ALastStepThatDivergesIsFound) {
+  TextQuestion question = small_question();
+  question.adam.rate = 1e6;
+  question.steps = 1;
+  const auto run = finished_text(question);
+  ASSERT_TRUE(run->diverged());
+  EXPECT_EQ(*run->diverged(), 0U);
+  EXPECT_EQ(run->looks().size(), 1U);
+  EXPECT_EQ(run->attachments()[0].name, "looks");
+}
+
 // ---- frames and folder --------------------------------------------------------------------------
 
 TEST(TextFrames, HaveTheShapesSaid) {

@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/report/colour.hpp"
 #include "report/svg_text.hpp"
 #include "report/synthetic_study.hpp"
 #include "report/theory_flags.hpp"
@@ -54,6 +56,33 @@ TEST(CurveOfStudy, JoinsPointsWithoutTheory) {
   const auto series = curve_of_study(synthetic_study(), request).panels[0].series;
   ASSERT_EQ(series.size(), 2U);
   EXPECT_EQ(series[0].style, SeriesStyle::line_and_points);
+}
+
+TEST(CurveOfStudy, DrawsManyPointsAsALineBetweenItsErrors) {
+  for (const std::size_t count : {100, 101}) {
+    Frame frame("long");
+    std::vector<double> steps(count);
+    std::iota(steps.begin(), steps.end(), 0.0);
+    frame.add_dimension("step", steps);
+    frame.add_variable("focus", {"step"}).cells.assign(count, {0.5, 0.125, 3});
+    store::StudyRecord study;
+    study.frames = {frame};
+    FigureRequest request;
+    request.observable = "focus";
+    request.x = "step";
+    const auto series = curve_of_study(study, request).panels[0].series;
+    if (count == 100) {
+      ASSERT_EQ(series.size(), 1U);
+      EXPECT_EQ(series[0].style, SeriesStyle::line_and_points);
+      continue;
+    }
+    ASSERT_EQ(series.size(), 3U);
+    EXPECT_EQ(series[0].y[7], 0.375);
+    EXPECT_EQ(series[1].y[7], 0.625);
+    EXPECT_EQ(series[0].colour, pale(series[2].colour));
+    EXPECT_EQ(series[2].style, SeriesStyle::solid);
+    EXPECT_TRUE(series[2].error.empty());
+  }
 }
 
 // With ρ fixed there is one critical γ, with one line per ρ there are several.

@@ -237,9 +237,38 @@ TEST(CorpusOfTokenizer, KeepsItsIdsAndPartsTextsAtTheSeparator) {
   EXPECT_EQ(corpus.vocabulary, 6u);
   EXPECT_EQ(all_ids(corpus), (Ids{1, 2, 0, 5, 1, 0, 2, 2}));
   EXPECT_EQ(corpus.names, (Strings{"</s>", "a", "b", "#3", "#4", "<unk>"}));
-  EXPECT_TRUE(corpus.files.empty());
+  ASSERT_EQ(corpus.files.size(), 1u);
+  EXPECT_EQ(corpus.files[0].first, "token_mappings.json");
+  EXPECT_NE(corpus.files[0].second.find("token2id"), std::string::npos);
   EXPECT_EQ(refusal(text, question(path, 5)),
             "t.txt: vocabulary: found 5, allowed: 6, which the tokenizer has");
+}
+
+TEST(TokenizerFiles, HaveTheNamesThatAFolderIsSearchedFor) {
+  test::ScratchFolder folder;
+  for (const char* name : {"mine.json", "mine.model", "mine.bin", "vocab.json", "merges.txt"}) {
+    test::write_bytes(folder / name, name);
+  }
+  using Files = TokenizerFiles;
+  EXPECT_EQ(tokenizer_files(folder / "mine.json"), (Files{{"tokenizer.json", "mine.json"}}));
+  EXPECT_EQ(tokenizer_files(folder / "mine.model"), (Files{{"tokenizer.model", "mine.model"}}));
+  EXPECT_EQ(tokenizer_files(folder / "mine.bin"), (Files{{"tokenizer.bin", "mine.bin"}}));
+  const Files pairs{{"vocab.json", "vocab.json"}, {"merges.txt", "merges.txt"}};
+  EXPECT_EQ(tokenizer_files(folder / "merges.txt"), pairs);
+  EXPECT_EQ(tokenizer_files(folder / "."), pairs);
+  EXPECT_EQ(tokenizer_file_in(folder / ".", pairs), "mine.model");
+  std::filesystem::remove(folder / "mine.model");
+  EXPECT_EQ(tokenizer_file_in(folder / ".", pairs), std::nullopt);
+}
+
+// Without a blank there is no place to cut at, and no time to look for one again and again.
+TEST(CorpusOfTokenizer, SeesATextWithoutBlanksInPieces) {
+  test::ScratchFolder folder;
+  test::write_bytes(folder / "token_mappings.json", R"({"token2id": {"a": 0, "<unk>": 1}})");
+  const std::string text(4'000'000, 'b');
+  const Corpus corpus =
+      corpus_of(text, question((folder / "token_mappings.json").string(), 0, 0.1), 1);
+  EXPECT_GT(corpus.training.size(), 100u);
 }
 
 TEST(CorpusOfTokenizer, SeesALongTextInPieces) {

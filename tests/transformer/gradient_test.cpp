@@ -1,6 +1,7 @@
 // Loss and gradient of the network against the plain model, for every combination of the parts a
 // model can have: derivatives by complex step, entry by entry; contexts as histograms against
 // contexts position by position; single precision against double.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,21 +27,23 @@ constexpr double kAccuracy = 1e-12;
 constexpr std::size_t kWidth = 8;
 
 struct Depth {
-  std::size_t layers, heads;
+  std::size_t layers, heads, vocabulary;
 };
 
-// All 16 combinations of parts at every depth; with residual another branch once.
+// All 16 combinations of parts at every depth; with residual another branch too. With one head and
+// more distinct tokens in a batch than the width has, WQ WK^T is formed first: vocabulary 14.
 std::vector<Shape> all_shapes() {
   std::vector<Shape> shapes;
-  for (const Depth depth : {Depth{1, 1}, Depth{2, 1}, Depth{3, 2}, Depth{2, 4}}) {
+  for (const Depth depth :
+       {Depth{1, 1, 5}, Depth{2, 1, 6}, Depth{2, 1, 14}, Depth{3, 2, 7}, Depth{2, 4, 6}}) {
     for (unsigned parts = 0; parts < 16; ++parts) {
-      Shape shape{4 + depth.layers, kWidth, depth.layers, depth.heads};
+      Shape shape{depth.vocabulary, kWidth, depth.layers, depth.heads};
       shape.residual = parts & 1U;
       shape.value_matrix = parts & 2U;
       shape.causal = parts & 4U;
       shape.pre_norm = parts & 8U;
       shapes.push_back(shape);
-      if (!shape.residual || depth.heads != 2) continue;
+      if (!shape.residual || depth.heads == 4) continue;
       shape.branch = 0.375;
       shapes.push_back(shape);
     }
@@ -49,7 +52,7 @@ std::vector<Shape> all_shapes() {
 }
 
 std::string test_name(const testing::TestParamInfo<Shape>& info) {
-  std::string name = name_of(info.param);
+  std::string name = fmt::format("{} V{}", name_of(info.param), info.param.vocabulary);
   std::ranges::replace_if(
       name, [](char c) { return std::isalnum(c) == 0; }, '_');
   return name;

@@ -360,6 +360,12 @@ TEST(LookBytes, AreRefusedWhenDamaged) {
   }
 }
 
+TEST(LookBytes, MapsWithoutEntriesAreRefused) {
+  Look look = some_look(0.0);
+  look.attention.assign(3, Matrix<double>(0, 0));
+  expect_refused(to_bytes(std::vector<Look>{look}), "three maps of side 0");
+}
+
 TEST(LookBytes, SizesWithoutLooksAreRefused) {
   Bytes bytes = to_bytes(std::vector<Look>{});
   bytes[24] = std::byte{1};  // one map

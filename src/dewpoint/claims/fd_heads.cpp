@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 #include "dewpoint/claims/compare.hpp"
@@ -26,6 +27,7 @@
 #include "dewpoint/claims/fd_support.hpp"
 #include "dewpoint/claims/lists.hpp"
 #include "dewpoint/core/run_context.hpp"
+#include "dewpoint/core/unknown.hpp"
 #include "dewpoint/experiments/layer_dynamics.hpp"
 #include "dewpoint/experiments/training_run.hpp"
 
@@ -100,33 +102,30 @@ std::uint64_t steps_of(const Setting& setting) {
   return setting.effort == Effort::quick ? 300 : 500;
 }
 
-struct Model {
-  std::size_t layers, heads;
-};
-
-LayerNumbers trained(const Model& model, std::uint64_t replica, const Setting& setting) {
+/// Models of so many layers and heads, by replica.
+std::vector<std::vector<LayerNumbers>> all_trained(
+    const std::vector<std::pair<std::size_t, std::size_t>>& models, std::size_t count,
+    const Setting& setting) {
   experiments::LayerQuestion question;
   question.chain = training::named_chain("lambda", kExperimentLaw, kPersistence);
-  question.shape.vocabulary = question.chain.vocabulary();
-  question.shape.layers = model.layers;
-  question.shape.heads = model.heads;
-  question.shape.residual = true;
   question.batch = kBatch;
   question.steps = steps_of(setting);
   question.every = 20;
   question.seed = setting.seed;
-  const auto looks = experiments::layer_run(question, replica, {1, setting.context.stop, {}});
-  return experiments::layer_numbers(looks, model.layers, model.heads);
-}
-
-/// Replicas of each model, one thread each.
-std::vector<std::vector<LayerNumbers>> all_trained(const std::vector<Model>& models,
-                                                   std::size_t count, const Setting& setting) {
-  std::vector<std::vector<LayerNumbers>> all(models.size(), std::vector<LayerNumbers>(count));
-  parallel_for(models.size() * count, setting.context, [&](std::size_t job) {
-    const std::size_t model = job / count, replica = job % count;
-    all[model][replica] = trained(models[model], replica, setting);
-  });
+  std::vector<transformer::Shape> shapes;
+  for (const auto& [layers, heads] : models) {
+    shapes.push_back({.vocabulary = question.chain.vocabulary(),
+                      .layers = layers,
+                      .heads = heads,
+                      .residual = true});
+  }
+  std::vector<std::vector<LayerNumbers>> all;
+  for (const auto& model : experiments::layer_runs(question, shapes, count, setting.context)) {
+    std::vector<LayerNumbers>& numbers = all.emplace_back();
+    for (const auto& looks : model.runs) {
+      numbers.push_back(experiments::layer_numbers(looks, model.shape.layers, model.shape.heads));
+    }
+  }
   return all;
 }
 
@@ -134,7 +133,9 @@ std::vector<std::vector<LayerNumbers>> all_trained(const std::vector<Model>& mod
 double least_ratio(const std::vector<LayerNumbers>& more, const std::vector<LayerNumbers>& one) {
   std::vector<double> ratios;
   for (std::size_t run = 0; run < one.size(); ++run) {
-    ratios.push_back(more[run].retraction / one[run].retraction);
+    // Without any retraction to compare with the ratio is none, which no bound accepts.
+    ratios.push_back(one[run].retraction > 0.0 ? more[run].retraction / one[run].retraction
+                                               : kUnknown);
   }
   return least_of(ratios, [](double ratio) { return ratio; });
 }
@@ -146,7 +147,7 @@ double depth_of(const LayerNumbers& run) { return run.retraction; }
 Evidence more_heads(const Setting& setting) {
   const bool full = setting.effort == Effort::full;
   const std::size_t count = full ? 3 : 1;
-  std::vector<Model> models = {{2, 1}, {2, 4}};
+  std::vector<std::pair<std::size_t, std::size_t>> models = {{2, 1}, {2, 4}};
   if (full) models.insert(models.end(), {{2, 8}, {8, 8}});
   const auto runs = all_trained(models, count, setting);
   Evidence evidence;

@@ -9,6 +9,7 @@
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/experiments/chain_batches.hpp"
+#include "dewpoint/experiments/option_checks.hpp"
 #include "dewpoint/experiments/training_run.hpp"
 #include "dewpoint/transformer/adam.hpp"
 #include "dewpoint/transformer/network.hpp"
@@ -24,24 +25,9 @@ constexpr std::size_t kMostContext = 10'000;
 constexpr std::size_t kMostSequences = 100'000'000;
 constexpr std::uint64_t kMostSteps = 1'000'000'000;
 
-void require(bool allowed, const char* option, double value, const std::string& range) {
-  if (allowed) return;
-  throw Error(Code::bad_value, fmt::format("{}: {:g} is not {}", option, value, range));
-}
-
 void require_count(const char* option, std::uint64_t value, std::uint64_t most) {
-  require(value >= 1 && value <= most, option, static_cast<double>(value),
-          fmt::format("in [1, {}]", most));
-}
-
-void check_adam(const training::AdamOptions& adam) {
-  require(std::isfinite(adam.rate) && adam.rate > 0.0, "rate", adam.rate, "a number above 0");
-  for (const auto& [option, value] :
-       {std::pair{"beta1", adam.first_decay}, std::pair{"beta2", adam.second_decay}}) {
-    require(value > 0.0 && value < 1.0, option, value, "above 0 and below 1");
-  }
-  require(std::isfinite(adam.epsilon) && adam.epsilon >= 1e-30, "eps", adam.epsilon,
-          "a number from 1e-30 on");
+  require_option(value >= 1 && value <= most, option, static_cast<double>(value),
+                 fmt::format("in [1, {}]", most));
 }
 
 // ---- looking ------------------------------------------------------------------------------------
@@ -126,17 +112,18 @@ class LayerTraining {
 void check(const LayerQuestion& question) {
   DEWPOINT_EXPECTS(question.shape.vocabulary == question.chain.vocabulary());
   transformer::check(question.shape);
-  require(std::isfinite(question.deviation) && question.deviation >= 0.0, "init",
-          question.deviation, "0 (for 1/m) or above");
+  require_option(std::isfinite(question.deviation) && question.deviation >= 0.0, "init",
+                 question.deviation, "0 (for 1/m) or above");
   require_count("s", question.context, kMostContext);
   require_count("sequences", question.sequences, kMostSequences);
   require_count("batch", question.batch, question.sequences);
   check_adam(question.adam);
   require_count("steps", question.steps, kMostSteps);
   require_count("record-every", question.every, kMostSteps);
-  require(static_cast<double>(question.steps) / static_cast<double>(question.every) <= kMostLooks,
-          "record-every", static_cast<double>(question.every),
-          fmt::format("enough: more than {:g} records", kMostLooks));
+  require_option(
+      static_cast<double>(question.steps) / static_cast<double>(question.every) <= kMostLooks,
+      "record-every", static_cast<double>(question.every),
+      fmt::format("enough: more than {:g} records", kMostLooks));
 }
 
 std::vector<LayerLook> layer_run(const LayerQuestion& question, std::uint64_t replica,
@@ -156,6 +143,22 @@ std::vector<LayerLook> layer_run(const LayerQuestion& question, std::uint64_t re
     if (training.done() == question.steps || !training.step()) break;
   }
   return looks;
+}
+
+std::vector<LayerRuns> layer_runs(const LayerQuestion& question,
+                                  const std::vector<transformer::Shape>& shapes,
+                                  std::size_t replicas, const RunContext& context) {
+  std::vector<LayerRuns> all;
+  for (const transformer::Shape& shape : shapes) {
+    all.push_back({shape, std::vector<std::vector<LayerLook>>(replicas)});
+  }
+  parallel_for(shapes.size() * replicas, context, [&](std::size_t job) {
+    LayerRuns& model = all[job / replicas];
+    LayerQuestion one = question;
+    one.shape = model.shape;
+    model.runs[job % replicas] = layer_run(one, job % replicas, {1, context.stop, {}});
+  });
+  return all;
 }
 
 }  // namespace dewpoint::experiments

@@ -73,16 +73,23 @@ struct LayerNumbers {
 [[nodiscard]] LayerNumbers layer_numbers(std::span<const LayerLook> looks, std::size_t layers,
                                          std::size_t heads);
 
+struct LayerRuns {
+  transformer::Shape shape;
+  std::vector<std::vector<LayerLook>> runs;  // by replica
+};
+
+/// Replicas 0, 1, ... of the question with each of these shapes, in their order. Runs are made side
+/// by side, one thread each.
+[[nodiscard]] std::vector<LayerRuns> layer_runs(const LayerQuestion& question,
+                                                const std::vector<transformer::Shape>& shapes,
+                                                std::size_t replicas, const RunContext& context);
+
 /// Frame "layer runs" of the replicas of several shapes: dimensions model (labels: name_of(shape)),
 /// run, step, token, layer (up to the most layers; beyond a model's own there are no samples):
 /// "loss" (model, run, step), "norm" (model, run, step, token), "focus" (model, run, step, layer):
 /// attention of the rarest query to token 0, mean over heads.
 ///
 ///   Domain      all runs look at the same steps, as far as they go.
-struct LayerRuns {
-  transformer::Shape shape;
-  std::vector<std::vector<LayerLook>> runs;
-};
 [[nodiscard]] Frame layer_runs_frame(std::span<const LayerRuns> models);
 
 }  // namespace dewpoint::experiments

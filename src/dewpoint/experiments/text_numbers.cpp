@@ -21,6 +21,13 @@ double last_known(Looks looks, double transformer::Look::*field) {
   return value;
 }
 
+/// Attention that is shared out evenly over the probe is no focus: a peak is one where it rises
+/// above that by as much as a stage asks for.
+bool has_risen(double peak, const transformer::Look& look) {
+  const double base = 1.0 / static_cast<double>(look.attention[0].rows());
+  return peak >= base + training::StageThresholds{}.rise * (1.0 - base);
+}
+
 void find_focus(Looks looks, TextNumbers& numbers) {
   std::vector<double> focus;
   for (const transformer::Look& look : looks) focus.push_back(transformer::focus_of(look));
@@ -29,10 +36,11 @@ void find_focus(Looks looks, TextNumbers& numbers) {
     return looks[static_cast<std::size_t>(place - focus.begin())].step;
   };
   numbers.focus_peak = *peak;
+  numbers.final_focus = focus.back();
+  if (!has_risen(*peak, looks[0])) return;
   numbers.focus_step = step(peak);
   const auto half = std::find_if(peak, focus.end(), [&](double f) { return f < 0.5 * *peak; });
   if (half != focus.end()) numbers.dilution_step = step(half);
-  numbers.final_focus = focus.back();
 }
 
 }  // namespace

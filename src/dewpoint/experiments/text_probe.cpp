@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -16,6 +17,7 @@ using Tokens = std::vector<std::int32_t>;
 
 constexpr std::size_t kFrequent = 3;
 constexpr std::size_t kMediumShares[] = {100, 30, 10};  // ranks V/100, V/30, V/10
+static_assert(kFrequent + std::size(kMediumShares) == kProbeTokens);
 
 const std::string& name_in(const text::Corpus& corpus, std::int32_t token) {
   return corpus.names[static_cast<std::size_t>(token)];

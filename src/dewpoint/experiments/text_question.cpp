@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dewpoint/experiments/option_checks.hpp"
 #include "dewpoint/experiments/text_training.hpp"
 
 namespace dewpoint::experiments {
@@ -13,13 +14,7 @@ constexpr std::size_t kMostTextBatch = 1U << 20;
 constexpr std::size_t kMostTextRows = 1U << 28;
 constexpr std::uint64_t kMostTextSteps = 1'000'000'000;
 constexpr std::uint64_t kMostLooks = 100'000;
-constexpr std::size_t kMostWindows = 1'000'000;
 constexpr std::size_t kMostProbeTokens = 64;
-
-void require_number(bool allowed, const char* field, double value, const std::string& range) {
-  if (allowed) return;
-  throw Error(Code::bad_value, fmt::format("{}: {:g} is not {}", field, value, range));
-}
 
 void require_between(const char* field, std::uint64_t value, std::uint64_t least,
                      std::uint64_t most) {
@@ -32,7 +27,7 @@ void check_model(const TextQuestion& question) {
   transformer::Shape shape = question.shape;
   shape.vocabulary = std::max<std::size_t>(question.corpus.vocabulary, 2);
   transformer::check(shape);
-  require_number(std::isfinite(question.deviation) && question.deviation >= 0.0, "init",
+  require_option(std::isfinite(question.deviation) && question.deviation >= 0.0, "init",
                  question.deviation, "0 (for 1/m) or above");
 }
 
@@ -52,23 +47,12 @@ void check_windows(const TextQuestion& question) {
   }
 }
 
-void check_adam(const training::AdamOptions& adam) {
-  require_number(std::isfinite(adam.rate) && adam.rate > 0.0, "rate", adam.rate,
-                 "a number above 0");
-  for (const auto& [field, value] :
-       {std::pair{"beta1", adam.first_decay}, std::pair{"beta2", adam.second_decay}}) {
-    require_number(value > 0.0 && value < 1.0, field, value, "above 0 and below 1");
-  }
-  require_number(std::isfinite(adam.epsilon) && adam.epsilon >= 1e-30, "eps", adam.epsilon,
-                 "a number from 1e-30 on");
-}
-
 void check_looks(const TextQuestion& question) {
   require_between("steps", question.steps, 1, kMostTextSteps);
   const std::uint64_t least = std::max<std::uint64_t>(1, question.steps / kMostLooks);
   require_between("record-every", question.every, least, kMostTextSteps);
   require_between("validate-every", question.validate_every, least, kMostTextSteps);
-  require_between("validation-windows", question.validation_windows, 1, kMostWindows);
+  DEWPOINT_EXPECTS(question.validation_windows >= 1);
   if (!question.probe.empty()) {
     require_between("probe", question.probe.size(), 2, kMostProbeTokens);
   }

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "dewpoint/checkpoint/refusal.hpp"
@@ -35,11 +36,14 @@ Shape shape_on(const TextQuestion& question, const text::Corpus& corpus) {
   Shape shape = question.shape;
   shape.vocabulary = corpus.vocabulary;
   transformer::check(shape);
-  if (window_places(corpus.training.size(), question.context) == 0) {
+  const auto require_window = [&](const char* part, std::size_t tokens) {
+    if (window_places(tokens, question.context) > 0) return;
     throw Error(Code::bad_value,
-                fmt::format("s: {} needs a training part of at least {} tokens, and it has {}",
-                            question.context, least_tokens(question), corpus.training.size()));
-  }
+                fmt::format("s: {} needs a {} part of at least {} tokens, and it has {}",
+                            question.context, part, least_tokens(question), tokens));
+  };
+  require_window("training", corpus.training.size());
+  require_window("validation", corpus.validation.size());
   return shape;
 }
 
@@ -120,7 +124,7 @@ struct TextRun::Parts {
     draws.draw(state.done, windows);
     fill(windows);
     const double loss = network.gradient(state.weights, batch, gradient, context);
-    if (!(loss <= kDiverged * std::log(static_cast<double>(shape.vocabulary)))) return false;
+    if (!is_sound(loss)) return false;
     transformer::adam_step(question.adam, gradient, state, context);
     loss_sum += loss;
     tokens_seen += static_cast<double>(question.batch * question.context);
@@ -150,6 +154,19 @@ struct TextRun::Parts {
     return sum / static_cast<double>(count);
   }
 
+  /// A loss that means something; NaN is none.
+  [[nodiscard]] bool is_sound(double loss) const {
+    return loss <= kDiverged * std::log(static_cast<double>(shape.vocabulary));
+  }
+  [[nodiscard]] bool is_sound(const Look& seen) const {
+    const bool measured = is_validation_time() && validation.size() > 0;
+    const double sizes = std::accumulate(seen.query_size.begin(), seen.query_size.end(), 0.0) +
+                         std::accumulate(seen.key_size.begin(), seen.key_size.end(), 0.0) +
+                         seen.embedding_size + seen.unembedding_size;
+    return std::isfinite(sizes) && (!measured || is_sound(seen.validation_loss));
+  }
+
+  /// What is seen is kept, unless the last step has made nonsense of the weights.
   void look(const RunContext& context) {
     const auto now = static_cast<double>(state.done);
     const double steps = looks.empty() ? now : now - looks.back().step;
@@ -159,6 +176,10 @@ struct TextRun::Parts {
       seen.gradient_size = transformer::size_of(gradient);
     }
     if (is_validation_time()) seen.validation_loss = validation_loss(context);
+    if (!is_sound(seen)) {
+      diverged = state.done - 1;
+      return;
+    }
     looks.push_back(std::move(seen));
     loss_sum = 0.0;
   }
@@ -195,6 +216,7 @@ void TextRun::advance(const RunContext& context, const Watcher& watcher) {
   const RunContext within{context.threads, {}, {}};
   const auto look = [&] {
     parts.look(within);
+    if (parts.diverged) return;
     if (watcher) watcher(*this);
     if (context.progress) {
       context.progress(static_cast<double>(done()), static_cast<double>(parts.question.steps));

@@ -67,6 +67,7 @@ void check(const TextQuestion& question);
 /// that are words of at least three letters, V counting the tokens that the training part has),
 /// names. Fewer where the text has fewer.
 [[nodiscard]] std::vector<std::string> choose_probe(const text::Corpus& corpus);
+inline constexpr std::size_t kProbeTokens = 6;  // at most
 
 class TextRun {
  public:
@@ -117,8 +118,9 @@ class TextRun {
 };
 
 /// What a run comes to, NaN where it was not seen. Focus: the largest mean attention of the medium
-/// tokens to the most frequent one, transformer::focus_of(); dilution: the first step after it
-/// where that is below half of it; retractions as training::retractions_of(), deepest, per followed
+/// tokens to the most frequent one, transformer::focus_of(), with a step where it is above that of
+/// an even share by StageThresholds::rise of what is left to 1; dilution: the first step after that
+/// where it is below half of it; retractions as training::retractions_of(), deepest, per followed
 /// token. Losses are the last ones measured.
 struct TextNumbers {
   double final_loss, validation_loss, focus_peak, focus_step, dilution_step, final_focus,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/experiments/option_checks.hpp"
 #include "dewpoint/experiments/training_run.hpp"
 
 namespace dewpoint::experiments {
@@ -15,11 +16,6 @@ constexpr std::size_t kMostWidth = 8192;
 constexpr std::size_t kMostContext = 10'000;
 constexpr std::size_t kMostSequences = 100'000'000;
 
-void require(bool allowed, const char* field, double value, const std::string& range) {
-  if (allowed) return;
-  throw Error(Code::bad_value, fmt::format("{}: {:g} is not {}", field, value, range));
-}
-
 template <class Word>
 std::string name_in(const std::map<std::string, Word>& names, Word word) {
   const auto found =
@@ -28,12 +24,12 @@ std::string name_in(const std::map<std::string, Word>& names, Word word) {
 }
 
 void require_count(const char* field, std::size_t value, std::size_t least, std::size_t most) {
-  require(value >= least && value <= most, field, static_cast<double>(value),
-          fmt::format("in [{}, {}]", least, most));
+  require_option(value >= least && value <= most, field, static_cast<double>(value),
+                 fmt::format("in [{}, {}]", least, most));
 }
 
 void require_positive(const char* field, double value) {
-  require(std::isfinite(value) && value > 0.0, field, value, "a number above 0");
+  require_option(std::isfinite(value) && value > 0.0, field, value, "a number above 0");
 }
 
 void check_data(const TrainingQuestion& question) {
@@ -63,17 +59,11 @@ void check_optimiser(const TrainingQuestion& question) {
   if (question.optimiser == Optimiser::flow) {
     for (const auto& [field, value] : {std::pair{"rtol", question.flow.relative_tolerance},
                                        std::pair{"atol", question.flow.absolute_tolerance}}) {
-      require(value >= 1e-14 && value <= 1e-2, field, value, "in [1e-14, 0.01]");
+      require_option(value >= 1e-14 && value <= 1e-2, field, value, "in [1e-14, 0.01]");
     }
     return;
   }
-  require_positive("rate", question.adam.rate);
-  for (const auto& [field, value] : {std::pair{"beta1", question.adam.first_decay},
-                                     std::pair{"beta2", question.adam.second_decay}}) {
-    require(value > 0.0 && value < 1.0, field, value, "above 0 and below 1");
-  }
-  require(std::isfinite(question.adam.epsilon) && question.adam.epsilon >= 1e-30, "eps",
-          question.adam.epsilon, "a number from 1e-30 on");
+  check_adam(question.adam);
 }
 
 void check_duration(const TrainingQuestion& question) {
@@ -82,21 +72,23 @@ void check_duration(const TrainingQuestion& question) {
   require_positive(until, question.until);
   require_positive("record-every", question.every);
   if (steps) {
-    require(question.until == std::floor(question.until), until, question.until, "a whole number");
-    require(question.every == std::floor(question.every), "record-every", question.every,
-            "a whole number of steps");
+    require_option(question.until == std::floor(question.until), until, question.until,
+                   "a whole number");
+    require_option(question.every == std::floor(question.every), "record-every", question.every,
+                   "a whole number of steps");
   }
-  require(question.until / question.every <= kMostRecords, "record-every", question.every,
-          fmt::format("enough: more than {:g} records", kMostRecords));
-  require(question.moments.size() <= kMostMoments, "moments",
-          static_cast<double>(question.moments.size()), "at most 100 of them");
-  require(std::is_sorted(question.moments.begin(), question.moments.end()), "moments",
-          question.moments.empty() ? 0.0 : question.moments.front(),
-          "the least: give them in order");
+  require_option(question.until / question.every <= kMostRecords, "record-every", question.every,
+                 fmt::format("enough: more than {:g} records", kMostRecords));
+  require_option(question.moments.size() <= kMostMoments, "moments",
+                 static_cast<double>(question.moments.size()), "at most 100 of them");
+  require_option(std::is_sorted(question.moments.begin(), question.moments.end()), "moments",
+                 question.moments.empty() ? 0.0 : question.moments.front(),
+                 "the least: give them in order");
   for (const double moment : question.moments) {
-    require(moment >= 0.0 && moment <= question.until, "moments", moment,
-            fmt::format("in [0, {:g}]", question.until));
-    if (steps) require(moment == std::floor(moment), "moments", moment, "a whole number of steps");
+    require_option(moment >= 0.0 && moment <= question.until, "moments", moment,
+                   fmt::format("in [0, {:g}]", question.until));
+    if (steps)
+      require_option(moment == std::floor(moment), "moments", moment, "a whole number of steps");
   }
 }
 
@@ -156,8 +148,8 @@ void check(const TrainingQuestion& question) {
   check_data(question);
   check_batch(question);
   require_count("m", question.width, 1, kMostWidth);
-  require(std::isfinite(question.deviation) && question.deviation >= 0.0, "init",
-          question.deviation, "0 (for 1/m) or above");
+  require_option(std::isfinite(question.deviation) && question.deviation >= 0.0, "init",
+                 question.deviation, "0 (for 1/m) or above");
   check_optimiser(question);
   check_duration(question);
 }

@@ -61,4 +61,13 @@ Colour degree_colour(std::size_t index, std::size_t count) {
   return viridis(kLightestOnPaper * static_cast<double>(index) / static_cast<double>(count - 1));
 }
 
+Colour pale(Colour colour) {
+  Colour mixed = 0;
+  for (const unsigned shift : {16U, 8U, 0U}) {
+    const Colour part = (colour >> shift) & 0xffU;
+    mixed |= ((part + 2U * 0xffU) / 3U) << shift;
+  }
+  return mixed;
+}
+
 }  // namespace dewpoint::report

@@ -57,4 +57,7 @@ enum class ColourMap { viridis, diverging };
 ///               (2) luma stays below 3/4 of white's.
 [[nodiscard]] Colour degree_colour(std::size_t index, std::size_t count);
 
+/// The colour of single runs beside that of their mean: two thirds of the way to white.
+[[nodiscard]] Colour pale(Colour colour);
+
 }  // namespace dewpoint::report

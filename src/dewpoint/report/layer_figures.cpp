@@ -117,20 +117,12 @@ LineFigure figure_over_models(const store::StudyRecord& study, const RunValues& 
   for (std::size_t model = 0; model < values.models().size(); ++model) {
     figure.panels.push_back(panel_of_model(values, model, y, colour, label, places));
   }
+  if (figure.panels.size() == 4) figure.columns = 2;
   figure.caption = runs_note(values.runs()) + caption_of(study, {}, nullptr);
   return figure;
 }
 
 }  // namespace
-
-Colour pale(Colour colour) {
-  Colour mixed = 0;
-  for (const unsigned shift : {16U, 8U, 0U}) {
-    const Colour part = (colour >> shift) & 0xffU;
-    mixed |= ((part + 2U * 0xffU) / 3U) << shift;
-  }
-  return mixed;
-}
 
 LineFigure figure_of_layer_norms(const store::StudyRecord& study) {
   const Frame& frame = study.frame("layer runs");

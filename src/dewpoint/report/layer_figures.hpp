@@ -10,7 +10,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "dewpoint/report/colour.hpp"
 #include "dewpoint/report/line_figure.hpp"
 #include "dewpoint/store/study.hpp"
 
@@ -25,8 +24,5 @@ namespace dewpoint::report {
 
 /// Losses over steps, a line per model in one panel.
 [[nodiscard]] LineFigure figure_of_layer_losses(const store::StudyRecord& study);
-
-/// The colour of single runs beside that of their mean: two thirds of the way to white.
-[[nodiscard]] Colour pale(Colour colour);
 
 }  // namespace dewpoint::report

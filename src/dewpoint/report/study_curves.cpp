@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/report/colour.hpp"
 #include "dewpoint/report/labels.hpp"
 #include "dewpoint/report/number_text.hpp"
 #include "dewpoint/report/panel_ranges.hpp"
@@ -36,6 +37,25 @@ Series measured_series(const Curves& curves, const StudyLine& line, std::size_t 
           line.x,
           line.mean,
           line.error};
+}
+
+// Points that are too many to be told apart are a line between the pale ones of its errors.
+constexpr std::size_t kMostMarkers = 100;
+
+Series error_edge(const Series& series, double side) {
+  Series edge{"", SeriesStyle::solid, pale(series.colour), series.x, series.y, {}};
+  for (std::size_t k = 0; k < edge.y.size(); ++k) edge.y[k] += side * series.error[k];
+  return edge;
+}
+
+void add_measured(LinePanel& panel, Series series) {
+  if (series.style == SeriesStyle::line_and_points && series.x.size() > kMostMarkers) {
+    panel.series.push_back(error_edge(series, -1.0));
+    panel.series.push_back(error_edge(series, 1.0));
+    series.style = SeriesStyle::solid;
+    series.error.clear();
+  }
+  panel.series.push_back(std::move(series));
 }
 
 Series theory_series(const Curves& curves, const Place& place, std::size_t index) {
@@ -71,7 +91,7 @@ LinePanel panel_at(const Curves& curves, const FigureRequest& request, const Pla
   const std::vector<Place> lines = line_places(curves.roles, place);
   for (std::size_t k = 0; k < lines.size(); ++k) {
     const StudyLine line = line_at(curves.slice, curves.roles, curves.slice.observable(), lines[k]);
-    panel.series.push_back(measured_series(curves, line, k));
+    add_measured(panel, measured_series(curves, line, k));
     if (curves.theory != nullptr) panel.series.push_back(theory_series(curves, lines[k], k));
   }
   panel.markers = critical_markers(curves, place);

@@ -10,31 +10,19 @@
 #include "dewpoint/experiments/training_run.hpp"
 #include "dewpoint/studies/chain_parameters.hpp"
 #include "dewpoint/studies/parameter_checks.hpp"
+#include "dewpoint/studies/shape_parameters.hpp"
 
 namespace dewpoint::studies {
 namespace {
 
 using experiments::LayerQuestion;
 
-transformer::Shape shape_at(const Point& point, std::size_t vocabulary) {
-  transformer::Shape shape;
-  shape.vocabulary = vocabulary;
-  shape.width = whole_between(point, "width", 1.0, 8192.0);
-  shape.layers = whole_between(point, "layers", 1.0, 64.0);
-  shape.heads = whole_between(point, "heads", 1.0, 8192.0);
-  shape.residual = flag_of(point, "residual");
-  shape.branch = number_of(point, "branch");
-  shape.value_matrix = word_of(point, "value") == "matrix";
-  shape.causal = flag_of(point, "causal");
-  shape.pre_norm = word_of(point, "norm") == "pre";
-  return shape;
-}
-
 LayerQuestion question_of(const Point& point) {
   LayerQuestion question;
   question.chain = chain_at(point);
-  question.shape = shape_at(point, question.chain.vocabulary());
-  question.deviation = number_of(point, "start") / number_of(point, "width");
+  question.shape = shape_at(point);
+  question.shape.vocabulary = question.chain.vocabulary();
+  question.deviation = deviation_at(point);
   question.context = whole_between(point, "s", 1.0, 1e4);
   question.sequences = whole_between(point, "sequences", 1.0, 1e8);
   question.batch = whole_between(point, "batch", 1.0, 1e8);
@@ -81,34 +69,29 @@ class TrainLayersExperiment final : public Experiment {
                                                          const RunContext& context) const override;
 };
 
-const std::vector<Parameter>& TrainLayersExperiment::parameters() const {
+std::vector<Parameter> layers_parameters() {
   using enum ParameterKind;
-  static const std::vector<Parameter> all = chain_parameters(
-      {{"s", whole, Value(19.0), "context length; in [1, 1e4]"},
-       {"sequences", whole, Value(1e5), "sequences that are drawn; in [1, 1e8]"},
-       {"batch", whole, Value(256.0), "sequences per step; at least 1"},
-       {"width", whole, Value(256.0), "width m; a multiple of heads"},
-       {"layers", whole, Value(2.0), "layers of attention; in [1, 64]"},
-       {"heads", whole, Value(1.0), "heads of each layer; they divide the width"},
-       {"residual", flag, Value(true), "add what a layer gives to what it is given"},
-       {"branch", number, Value(1.0), "factor of what a layer adds; 0 for 1/layers"},
-       {"value", word, Value("none"), "none, or matrix for values x WV", true, {"none", "matrix"}},
-       {"norm", word, Value("none"), "none, or pre before each layer", true, {"none", "pre"}},
-       {"causal", flag, Value(false), "attend to earlier tokens only"},
-       {"start", number, Value(1.0), "deviation of the initial weights in units of 1/width"},
-       {"rate", number, Value(1.5e-4), "learning rate of Adam"},
-       {"steps", whole, Value(1500.0), "steps of Adam"},
-       {"record_every", whole, Value(10.0), "steps between two looks at the norms"}});
+  std::vector<Parameter> all = {
+      {"s", whole, Value(19.0), "context length; in [1, 1e4]"},
+      {"sequences", whole, Value(1e5), "sequences that are drawn; in [1, 1e8]"},
+      {"batch", whole, Value(256.0), "sequences per step; at least 1"}};
+  for (Parameter& one : shape_parameters({.layers = 2, .residual = true})) {
+    all.push_back(std::move(one));
+  }
+  all.push_back({"rate", number, Value(1.5e-4), "learning rate of Adam"});
+  all.push_back({"steps", whole, Value(1500.0), "steps of Adam"});
+  all.push_back({"record_every", whole, Value(10.0), "steps between two looks at the norms"});
+  return chain_parameters(all);
+}
+
+const std::vector<Parameter>& TrainLayersExperiment::parameters() const {
+  static const std::vector<Parameter> all = layers_parameters();
   return all;
 }
 
 Point TrainLayersExperiment::resolved(const Point& given) const {
   Point point = with_defaults(given, parameters());
-  if (number_of(point, "branch") == 0.0) {
-    point["branch"] = flag_of(point, "residual") ? 1.0 / number_of(point, "layers") : 1.0;
-  }
-  const double start = number_of(point, "start");
-  require(std::isfinite(start) && start > 0.0, "start", start, "a number above 0");
+  point["branch"] = shape_at(point).branch;
   experiments::check(question_of(point));
   sort_law(point);
   return point;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include "dewpoint/experiments/text_training.hpp"
 #include "dewpoint/experiments/training_run.hpp"
 #include "dewpoint/studies/parameter_checks.hpp"
+#include "dewpoint/studies/shape_parameters.hpp"
 
 namespace dewpoint::studies {
 namespace {
@@ -46,26 +48,13 @@ SharedCorpus shelved_corpus(const TextQuestion& question) {
   return shelf.corpus(question);
 }
 
-transformer::Shape shape_at(const Point& point) {
-  transformer::Shape shape;
-  shape.width = whole_between(point, "width", 1.0, 8192.0);
-  shape.layers = whole_between(point, "layers", 1.0, 64.0);
-  shape.heads = whole_between(point, "heads", 1.0, 8192.0);
-  shape.residual = flag_of(point, "residual");
-  shape.branch = number_of(point, "branch");
-  shape.value_matrix = word_of(point, "value") == "matrix";
-  shape.causal = flag_of(point, "causal");
-  shape.pre_norm = word_of(point, "norm") == "pre";
-  return shape;
-}
-
 TextQuestion text_question_at(const Point& point) {
   TextQuestion question;
   question.corpus.file = word_of(point, "corpus");
   question.corpus.tokenizer = word_of(point, "tokenizer");
   question.corpus.vocabulary = whole_between(point, "vocabulary", 0.0, 1e6);
   question.shape = shape_at(point);
-  question.deviation = number_of(point, "start") / number_of(point, "width");
+  question.deviation = deviation_at(point);
   question.context = whole_between(point, "s", 1.0, 1e5);
   question.batch = whole_between(point, "batch", 1.0, 1e6);
   question.targets =
@@ -77,10 +66,37 @@ TextQuestion text_question_at(const Point& point) {
   return question;
 }
 
-std::vector<double> values_of(const TextNumbers& numbers) {
-  return {numbers.final_loss,      numbers.validation_loss, numbers.focus_peak,
-          numbers.focus_step,      numbers.dilution_step,   numbers.final_focus,
-          numbers.final_self_share};
+/// Steps of the looks of a run: 0, multiples of record_every, and the last.
+Dimension look_dimension(const Point& point) {
+  Dimension steps{"step", {}};
+  const double last = number_of(point, "steps"), every = number_of(point, "record_every");
+  for (double step = 0.0; step < last; step += every) steps.coordinates.push_back(step);
+  steps.coordinates.push_back(last);
+  return steps;
+}
+
+/// Places in the probe: 1 is the most frequent token.
+Dimension place_dimension() { return counted_dimension("place", experiments::kProbeTokens); }
+
+template <class Number>
+void append(std::vector<double>& values, const std::vector<transformer::Look>& looks,
+            Number number) {
+  std::transform(looks.begin(), looks.end(), std::back_inserter(values), number);
+}
+
+std::vector<double> values_of(const std::vector<transformer::Look>& looks) {
+  const TextNumbers numbers = experiments::text_numbers(looks);
+  std::vector<double> values = {
+      numbers.final_loss,    numbers.validation_loss, numbers.focus_peak,      numbers.focus_step,
+      numbers.dilution_step, numbers.final_focus,     numbers.final_self_share};
+  append(values, looks, transformer::focus_of);
+  append(values, looks, transformer::self_share_of);
+  append(values, looks, [](const transformer::Look& look) { return look.loss; });
+  append(values, looks, [](const transformer::Look& look) { return look.rank_one; });
+  std::vector<double> retractions = numbers.retraction;
+  retractions.resize(experiments::kProbeTokens, kUnknown);
+  values.insert(values.end(), retractions.begin(), retractions.end());
+  return values;
 }
 
 class TrainTextExperiment final : public Experiment {
@@ -93,42 +109,47 @@ class TrainTextExperiment final : public Experiment {
   [[nodiscard]] const std::vector<Parameter>& parameters() const override;
   [[nodiscard]] std::string order_parameter() const override { return "focus_peak"; }
   [[nodiscard]] Point resolved(const Point& given) const override;
-  [[nodiscard]] std::vector<Observable> observables(const Point& /*point*/) const override {
-    return scalars({"final_loss", "validation_loss", "focus_peak", "focus_step", "dilution_step",
-                    "final_focus", "final_self_share"});
-  }
+  [[nodiscard]] std::vector<Observable> observables(const Point& point) const override;
   [[nodiscard]] double work(const Point& point) const override;
   [[nodiscard]] std::vector<std::vector<double>> measure(std::span<const Point> tile,
                                                          std::uint64_t seed, std::uint64_t replica,
                                                          const RunContext& context) const override;
 };
 
-const std::vector<Parameter>& TrainTextExperiment::parameters() const {
+std::vector<Parameter> text_parameters() {
   using enum ParameterKind;
-  static const std::vector<Parameter> all = {
+  std::vector<Parameter> all = {
       {"corpus", word, {}, "path of the text, UTF-8; relative to where the study is run"},
       {"tokenizer", word, Value("words"), "words, bpe, or the path of a tokenizer"},
       {"vocabulary", whole, Value(2000.0), "tokens V; 0 with a tokenizer's path: those it has"},
       {"s", whole, Value(32.0), "context length; in [1, 1e5]"},
-      {"batch", whole, Value(256.0), "contexts per step; at least 1"},
-      {"width", whole, Value(256.0), "width m; a multiple of heads"},
-      {"layers", whole, Value(1.0), "layers of attention; in [1, 64]"},
-      {"heads", whole, Value(1.0), "heads of each layer; they divide the width"},
-      {"residual", flag, Value(false), "add what a layer gives to what it is given"},
-      {"branch", number, Value(1.0), "factor of what a residual layer adds"},
-      {"value", word, Value("none"), "none, or matrix for values x WV", true, {"none", "matrix"}},
-      {"norm", word, Value("none"), "none, or pre before each layer", true, {"none", "pre"}},
-      {"causal", flag, Value(false), "attend to earlier tokens only"},
-      {"loss",
-       word,
-       Value("last"),
-       "after the last token of a context, or after all (causal)",
-       true,
-       {"last", "all"}},
-      {"start", number, Value(1.0), "deviation of the initial weights in units of 1/width"},
-      {"rate", number, Value(1.5e-4), "learning rate of Adam"},
-      {"steps", whole, Value(20'000.0), "steps of Adam"},
-      {"record_every", whole, Value(50.0), "steps between two looks at attention"}};
+      {"batch", whole, Value(256.0), "contexts per step; at least 1"}};
+  for (Parameter& one : shape_parameters({})) all.push_back(std::move(one));
+  all.push_back({"loss",
+                 word,
+                 Value("last"),
+                 "after the last token of a context, or after all (causal)",
+                 true,
+                 {"last", "all"}});
+  all.push_back({"rate", number, Value(1.5e-4), "learning rate of Adam"});
+  all.push_back({"steps", whole, Value(20'000.0), "steps of Adam", false});
+  all.push_back({"record_every", whole, Value(50.0), "steps between two looks", false});
+  return all;
+}
+
+const std::vector<Parameter>& TrainTextExperiment::parameters() const {
+  static const std::vector<Parameter> all = text_parameters();
+  return all;
+}
+
+std::vector<Observable> TrainTextExperiment::observables(const Point& point) const {
+  std::vector<Observable> all =
+      scalars({"final_loss", "validation_loss", "focus_peak", "focus_step", "dilution_step",
+               "final_focus", "final_self_share"});
+  for (const char* name : {"focus", "self_share", "loss", "rank_one"}) {
+    all.push_back({name, {look_dimension(point)}});
+  }
+  all.push_back({"retractions", {place_dimension()}});
   return all;
 }
 
@@ -137,8 +158,7 @@ Point TrainTextExperiment::resolved(const Point& given) const {
   if (!has(point, "corpus") || word_of(point, "corpus").empty()) {
     throw Error(Code::bad_value, "corpus: is missing; allowed: the path of a text");
   }
-  const double start = number_of(point, "start");
-  require(std::isfinite(start) && start > 0.0, "start", start, "a number above 0");
+  point["branch"] = shape_at(point).branch;
   experiments::check(text_question_at(point));
   return point;
 }
@@ -160,7 +180,7 @@ std::vector<std::vector<double>> TrainTextExperiment::measure(std::span<const Po
                               question.adam.rate, number_of(point, "start"), *run.diverged() + 1,
                               experiments::kDiverged));
     }
-    all.push_back(values_of(experiments::text_numbers(run.looks())));
+    all.push_back(values_of({run.looks().begin(), run.looks().end()}));
   }
   return all;
 }

@@ -81,7 +81,10 @@ Corpus make_corpus(const CorpusParts& parts, WordStyle style, const CorpusQuesti
     return naming(question.file, [&] { return corpus_of_byte_pairs(parts, vocabulary); });
   }
   const auto tokenizer = open_named(question.tokenizer);
-  return naming(question.file, [&] { return corpus_of_tokenizer(parts, tokenizer, vocabulary); });
+  Corpus corpus =
+      naming(question.file, [&] { return corpus_of_tokenizer(parts, tokenizer, vocabulary); });
+  corpus.files = tokenizer_files(question.tokenizer);
+  return corpus;
 }
 
 Corpus checked_corpus(std::string_view text, const CorpusQuestion& question, std::size_t least) {

@@ -51,9 +51,9 @@ struct Corpus {
   std::shared_ptr<const Tokenizer> tokenizer;
   std::string style;  // "plain", "spaced", "bpe", or the tokenizer's kind
   /// The vocabulary as files of a model folder, name and content: token_mappings.json for words,
-  /// vocab.json and merges.txt for bpe; none for a tokenizer from a file. open_tokenizer() reads
-  /// them and encodes raw text as this corpus was encoded.
-  std::vector<std::pair<std::string, std::string>> files;
+  /// vocab.json and merges.txt for bpe, those of tokenizer_files() for a tokenizer from a file.
+  /// open_tokenizer() reads them and encodes raw text as this corpus was encoded.
+  TokenizerFiles files;
 };
 
 /// Reads, cuts, counts and encodes.

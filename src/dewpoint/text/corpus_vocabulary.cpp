@@ -161,13 +161,13 @@ std::optional<int> separator_of(const Tokenizer& tokenizer) {
 }
 
 // A tokenizer sees about so many bytes at a time: sentencepiece needs some seventy times their
-// memory.
+// memory. A text is cut between words, unless they are longer than that.
 constexpr std::size_t kPieceBytes = 16'384;
 
 void append_pieces(std::string_view text, const Tokenizer& tokenizer, Ids& ids) {
   while (!text.empty()) {
     std::size_t end = text.size();
-    if (text.size() > kPieceBytes) end = end_of_word(text, kPieceBytes);
+    if (text.size() > kPieceBytes) end = end_of_word(text.substr(0, 2 * kPieceBytes), kPieceBytes);
     const std::vector<int> found = tokenizer.encode(text.substr(0, end));
     ids.insert(ids.end(), found.begin(), found.end());
     text.remove_prefix(end);

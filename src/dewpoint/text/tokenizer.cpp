@@ -63,24 +63,55 @@ fs::path only_model_in(const fs::path& folder) {
   return found.empty() ? fs::path() : found.front();
 }
 
-std::unique_ptr<Tokenizer> open_folder(const fs::path& folder) {
+fs::path file_in(const fs::path& folder) {
   const auto has = [&](const char* name) { return fs::exists(folder / name); };
   for (const char* name : {"tokenizer.json", "tokenizer.model"}) {
-    if (has(name)) return open_file(folder / name);
+    if (has(name)) return folder / name;
   }
-  if (has("vocab.json") && has("merges.txt")) return open_gpt2(folder);
-  if (const fs::path model = only_model_in(folder); !model.empty()) return open_file(model);
+  if (has("vocab.json") && has("merges.txt")) return folder / "vocab.json";
+  if (fs::path model = only_model_in(folder); !model.empty()) return model;
   for (const char* name : {"tokenizer.bin", "token_mappings.json"}) {
-    if (has(name)) return open_file(folder / name);
+    if (has(name)) return folder / name;
   }
   refuse(folder, "folder", "no tokenizer");
 }
 
+/// The file that stands for the tokenizer at this path.
+fs::path file_at(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored) ? file_in(path) : path;
+}
+
+std::string content_of(const fs::path& path) {
+  return std::string(MappedFile(path, kAllowed).text());
+}
+
 }  // namespace
 
-std::unique_ptr<Tokenizer> open_tokenizer(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_directory(path, ignored) ? open_folder(path) : open_file(path);
+std::unique_ptr<Tokenizer> open_tokenizer(const fs::path& path) { return open_file(file_at(path)); }
+
+TokenizerFiles tokenizer_files(const fs::path& path) {
+  const fs::path file = file_at(path), name = file.filename(), extension = file.extension();
+  if (name == "vocab.json" || name == "merges.txt") {
+    const fs::path folder = file.parent_path();
+    return {{"vocab.json", content_of(folder / "vocab.json")},
+            {"merges.txt", content_of(folder / "merges.txt")}};
+  }
+  if (name == "token_mappings.json") return {{name.string(), content_of(file)}};
+  return {{"tokenizer" + extension.string(), content_of(file)}};
+}
+
+std::optional<std::string> tokenizer_file_in(const fs::path& folder, const TokenizerFiles& but) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    const bool known =
+        std::any_of(but.begin(), but.end(), [&](const auto& file) { return file.first == name; });
+    const bool reads_as_one = entry.path().extension() == ".model" || name == "vocab.json" ||
+                              name == "merges.txt" || name == "tokenizer.json" ||
+                              name == "tokenizer.bin" || name == "token_mappings.json";
+    if (reads_as_one && !known) return name;
+  }
+  return std::nullopt;
 }
 
 }  // namespace dewpoint::text

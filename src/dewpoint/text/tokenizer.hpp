@@ -21,6 +21,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dewpoint::text {
@@ -60,5 +61,15 @@ class Tokenizer {
 /// Error{unreadable_file} or Error{malformed_file}: one line with the file, what was found and what
 /// is allowed.
 [[nodiscard]] std::unique_ptr<Tokenizer> open_tokenizer(const std::filesystem::path& path);
+
+/// Files of a tokenizer, name and content.
+using TokenizerFiles = std::vector<std::pair<std::string, std::string>>;
+
+/// Those of the tokenizer at this path, under names by which a folder of a model is searched.
+[[nodiscard]] TokenizerFiles tokenizer_files(const std::filesystem::path& path);
+
+/// A file in the folder that is, or might be, of another tokenizer than the one of these files.
+[[nodiscard]] std::optional<std::string> tokenizer_file_in(const std::filesystem::path& folder,
+                                                           const TokenizerFiles& but);
 
 }  // namespace dewpoint::text

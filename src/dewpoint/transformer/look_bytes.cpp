@@ -96,6 +96,10 @@ Head checked_head(std::span<const std::byte> bytes) {
     if (size > kMostOfOne) refuse(fmt::format("a size of {}", size));
     if (head.looks == 0 && size != 0) refuse("sizes without looks");
   }
+  // Otherwise maps without entries would ask for memory that no byte stands for.
+  if ((head.maps == 0) != (head.side == 0)) {
+    refuse(fmt::format("{} maps of side {}", head.maps, head.side));
+  }
   const std::size_t left = bytes.size() - kBegin;
   const std::uint64_t one = numbers_per_look(head) * sizeof(double);
   if (left / one != head.looks || left % one != 0) {

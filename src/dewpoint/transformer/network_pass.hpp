@@ -24,7 +24,6 @@ class NetworkPass {
               bool few_asked);
 
   [[nodiscard]] const Shape& shape() const { return shape_; }
-  [[nodiscard]] const Capacity& capacity() const { return capacity_; }
 
   /// To a state for every asked row.
   void forward(const Weights<Real>& at, const Batch& batch, const Crew& crew);

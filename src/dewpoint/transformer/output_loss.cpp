@@ -11,7 +11,7 @@ namespace dewpoint::transformer {
 namespace {
 
 // Rows whose logits exist at the same time, rows of one product, columns of one slope of W1.
-constexpr std::size_t kLogitRows = 512, kLogitBlock = 64, kSlopeColumns = 256;
+constexpr std::size_t kLogitRows = 512, kLogitBlock = 128, kSlopeColumns = 256;
 
 // Logits become their slopes; the loss is returned.
 template <class Real>

@@ -1,0 +1,28 @@
+#include "dewpoint/experiments/option_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "dewpoint/core/error.hpp"
+
+namespace dewpoint::experiments {
+
+void require_option(bool allowed, const char* option, double value, const std::string& range) {
+  if (allowed) return;
+  throw Error(Code::bad_value, fmt::format("{}: {:g} is not {}", option, value, range));
+}
+
+void check_adam(const training::AdamOptions& adam) {
+  require_option(std::isfinite(adam.rate) && adam.rate > 0.0, "rate", adam.rate,
+                 "a number above 0");
+  for (const auto& [option, value] :
+       {std::pair{"beta1", adam.first_decay}, std::pair{"beta2", adam.second_decay}}) {
+    require_option(value > 0.0 && value < 1.0, option, value, "above 0 and below 1");
+  }
+  require_option(std::isfinite(adam.epsilon) && adam.epsilon >= 1e-30, "eps", adam.epsilon,
+                 "a number from 1e-30 on");
+}
+
+}  // namespace dewpoint::experiments

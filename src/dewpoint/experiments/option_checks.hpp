@@ -1,0 +1,19 @@
+// What every question about training checks in the same words.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "dewpoint/training/trainer.hpp"
+
+namespace dewpoint::experiments {
+
+/// Throws Error{bad_value} "option: value is not <range>" unless `allowed`.
+void require_option(bool allowed, const char* option, double value, const std::string& range);
+
+/// Throws Error{bad_value} naming the option (rate, beta1, beta2, eps), its value and what is
+/// allowed.
+void check_adam(const training::AdamOptions& adam);
+
+}  // namespace dewpoint::experiments
