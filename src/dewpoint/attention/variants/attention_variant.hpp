@@ -70,7 +70,7 @@ struct RowStatistics {
 struct AttentionResult {
   Matrix<double> outputs;           // one row per token
   std::vector<RowStatistics> rows;  // one per token; empty for linear kinds, whose pairs are never
-                                    // formed (linear_rows in linear_attention.hpp makes them)
+                                    // formed (LinearAttention::rows makes them)
 };
 
 /// Throws Error{bad_value}, one line, for
