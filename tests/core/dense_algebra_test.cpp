@@ -320,5 +320,32 @@ TEST(SingularValues, AreUnknownWhereAnEntryIsNotFinite) {
   for (const double value : found) EXPECT_TRUE(std::isnan(value));
 }
 
+// Properties (1) and (2).
+TEST(OrthonormalFactor, IsOrthonormalAndLeavesATriangle) {
+  for (const auto& [rows, cols] : {std::pair{1, 1}, {8, 1}, {60, 4}, {40, 40}}) {
+    const Matrix<double> a = normal_matrix(static_cast<std::size_t>(rows),
+                                           static_cast<std::size_t>(cols), "OrthonormalFactor");
+    const Matrix<double> q = orthonormal_factor(a);
+    const Matrix<double> gram = times(transposed(q), q), triangle = times(transposed(q), a);
+    const double error = dense_error(a.rows()), size = norm(a);
+    for (std::size_t i = 0; i < a.cols(); ++i) {
+      for (std::size_t k = 0; k < a.cols(); ++k) {
+        EXPECT_NEAR(gram(i, k), i == k ? 1.0 : 0.0, error);
+        if (i > k) {
+          EXPECT_NEAR(triangle(i, k), 0.0, error * size);
+        }
+      }
+      EXPECT_GE(triangle(i, i), -error * size);
+    }
+  }
+}
+
+TEST(OrthonormalFactor, IsUnknownWhereAnEntryIsNotFinite) {
+  Matrix<double> a(3, 2);
+  a(1, 1) = kNaN;
+  const Matrix<double> q = orthonormal_factor(a);
+  for (std::size_t k = 0; k < q.size(); ++k) EXPECT_TRUE(std::isnan(q.data()[k]));
+}
+
 }  // namespace
 }  // namespace dewpoint

@@ -3,15 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <string_view>
+
+#include "dewpoint/attention/named_numbers.hpp"
 
 namespace dewpoint::attention {
-namespace {
-
-constexpr std::string_view kWindow = "window:";
-
-}  // namespace
 
 Mask Mask::causal() {
   Mask mask;
@@ -41,15 +36,15 @@ std::string Mask::name() const {
   return width_ == 0 ? "causal" : fmt::format("window:{}", width_);
 }
 
-Mask parse_mask(const std::string& text) {
+std::optional<Mask> find_mask(const std::string& text) {
   if (text == "none") return Mask::none();
   if (text == "causal") return Mask::causal();
-  if (text.starts_with(kWindow)) {
-    std::size_t width = 0;
-    const char* end = text.data() + text.size();
-    const auto [stop, failure] = std::from_chars(text.data() + kWindow.size(), end, width);
-    if (failure == std::errc{} && stop == end) return Mask::window(width);
-  }
+  const auto width = numbers_behind<std::size_t>("window", text, 1);
+  return width ? std::optional(Mask::window((*width)[0])) : std::nullopt;
+}
+
+Mask parse_mask(const std::string& text) {
+  if (const auto mask = find_mask(text)) return *mask;
   throw Error(Code::bad_value,
               fmt::format("mask: '{}' is not none, causal or window:W with a width W >= 1", text));
 }

@@ -6,11 +6,13 @@
 //   window:W   the last W of those, j − W + 1 .. j
 //
 // A masked weight is exactly 0; everything else in a layer and in its Jacobian stays as it is.
+// Where the keys of a query are more than one range, see variants/key_pattern.hpp.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "dewpoint/core/matrix.hpp"
@@ -37,6 +39,10 @@ class Mask {
   bool backward_only_ = false;
   std::size_t width_ = 0;  // 0: no limit
 };
+
+/// The mask of a name of the table above; nothing for any other text. Throws Error{bad_value} for a
+/// window of width 0.
+[[nodiscard]] std::optional<Mask> find_mask(const std::string& text);
 
 /// The mask of a name of the table above. Throws Error{bad_value} naming the text and what is
 /// allowed, for a window of width 0 too.

@@ -109,4 +109,16 @@ struct EigenModes {
 ///   Properties  (1) within dense_error(n) of the largest from the exact ones.
 [[nodiscard]] std::vector<double> singular_values(MatrixView<const double> a);
 
+/// Q of A = Q R, R upper triangular with no negative number on its diagonal: as many orthonormal
+/// columns as A has, by Householder's reflections. All are NaN where an entry is not finite.
+///
+///   Domain      at least as many rows as columns.
+///   Properties  (1) |⟨q_k, q_l⟩ − δ_kl| ≤ dense_error(n).
+///               (2) QᵀA is upper triangular up to dense_error(n) ‖A‖, and no number on its
+///                   diagonal is below −dense_error(n) ‖A‖.
+///               (3) of a square matrix of independent standard normal entries, Q is uniform among
+///                   the orthogonal matrices (Haar); the signs of R are what makes it so.
+///   Reference   [Mezzadri 2007].
+[[nodiscard]] Matrix<double> orthonormal_factor(MatrixView<const double> a);
+
 }  // namespace dewpoint

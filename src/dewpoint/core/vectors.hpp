@@ -34,4 +34,10 @@ namespace dewpoint {
   return mean;
 }
 
+/// sum += part, entry by entry.
+inline void add_to(Matrix<double>& sum, const Matrix<double>& part) {
+  DEWPOINT_EXPECTS(sum.rows() == part.rows() && sum.cols() == part.cols());
+  for (std::size_t k = 0; k < sum.size(); ++k) sum.data()[k] += part.data()[k];
+}
+
 }  // namespace dewpoint
