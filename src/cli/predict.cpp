@@ -3,6 +3,7 @@
 // their own:
 //
 //   layer      one layer on a regular simplex of tokens, exact, beside its limits
+//   variant    the same under a causal mask, a sliding window or a sink
 //   bounds     what a layer must do when correlations are only known to lie in an interval
 //   phases     clustered tokens: where a row of attention puts its mass
 //   critical   where the transition is, by every model of the tokens we have
@@ -33,6 +34,7 @@ void add_predict(Program& program) {
     };
   });
   add_predict_layer(program, *predict);
+  add_predict_variant(program, *predict);
   add_predict_bounds(program, *predict);
   add_predict_phases(program, *predict);
   add_predict_critical(program, *predict);

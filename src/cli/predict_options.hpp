@@ -120,6 +120,7 @@ void add_question(Program& program, CLI::App& predict, const Question& question,
 }
 
 void add_predict_layer(Program& program, CLI::App& predict);
+void add_predict_variant(Program& program, CLI::App& predict);
 void add_predict_bounds(Program& program, CLI::App& predict);
 void add_predict_phases(Program& program, CLI::App& predict);
 void add_predict_critical(Program& program, CLI::App& predict);

@@ -8,8 +8,8 @@ import unittest
 from harness import ProgramTest
 
 VERBS = [["phase", "point"], ["phase", "map"], ["phase", "depth"], ["reproduce"], ["verify"],
-         ["predict", "layer"], ["predict", "bounds"], ["predict", "phases"], ["predict", "critical"],
-         ["predict", "depth"], ["predict", "scaling"], ["predict", "condense"], ["predict", "query"],
+         ["predict", "layer"], ["predict", "variant"], ["predict", "bounds"], ["predict", "phases"],
+         ["predict", "critical"], ["predict", "depth"], ["predict", "scaling"], ["predict", "condense"], ["predict", "query"],
          ["predict", "softmax"], ["predict", "dew"], ["predict", "heat"], ["predict", "train"],
          ["condense"], ["train"],
          ["query", "point"], ["query", "heat"], ["query", "output"], ["dew"], ["run"], ["runs"],

@@ -7,7 +7,7 @@ from decimal import Decimal, localcontext
 
 from harness import ProgramTest
 
-QUESTIONS = ["layer", "bounds", "phases", "critical", "depth", "scaling", "condense", "query",
+QUESTIONS = ["layer", "variant", "bounds", "phases", "critical", "depth", "scaling", "condense", "query",
              "softmax", "dew", "heat"]
 
 

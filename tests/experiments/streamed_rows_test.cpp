@@ -18,6 +18,7 @@ PhasePoint point_of(const std::string& law, std::size_t n, std::size_t d, std::s
   p.cloud.n = n;
   p.cloud.d = d;
   p.rows = rows;
+  p.rank_rows = rows;
   p.norm.reset();
   p.inverse_temperature = 12.0;
   p.seed = test::seed();
@@ -44,6 +45,7 @@ void expect_agreement(const PhasePoint& p) {
                 relative * std::abs(memory.values[k]) + absolute)
         << p.cloud.law << " " << kPhaseObservables[k];
   }
+  EXPECT_NEAR(streamed.effective_rank, memory.effective_rank, relative * memory.effective_rank);
   EXPECT_GT(memory.row_sampling_error, 0.0);
   EXPECT_NEAR(streamed.row_sampling_error, memory.row_sampling_error,
               relative * memory.row_sampling_error);

@@ -9,7 +9,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
+
+#include "theory/dense_layer.hpp"
 
 namespace dewpoint::theory {
 namespace {
@@ -119,52 +120,18 @@ TEST(Simplex, StaysWithinItsErrorBoundOfExtendedPrecision) {
 
 // ---- a plain softmax layer on explicit tokens -------------------------------------------------
 
-using Tokens = std::vector<std::vector<double>>;
-
-double dot(const std::vector<double>& x, const std::vector<double>& y) {
-  double sum = 0.0;
-  for (std::size_t k = 0; k < x.size(); ++k) sum += x[k] * y[k];
-  return sum;
-}
-
-/// y_i = √(1−ρ) e_i + t 1 in R^n. ⟨y_i, y_j⟩ = ρ asks for n t² + 2t √(1−ρ) = ρ.
-Tokens simplex_tokens(int n, double rho) {
-  const double side = std::sqrt(1.0 - rho);
-  const double common = (std::sqrt(1.0 - rho + n * rho) - side) / n;
-  Tokens tokens(n, std::vector<double>(n, common));
-  for (int i = 0; i < n; ++i) tokens[i][i] += side;
-  return tokens;
-}
-
-/// x'_i = Σ_j softmax_j(β⟨y_i, y_j⟩) y_j + κ y_i.
-Tokens softmax_layer(const Tokens& tokens, double beta, double kappa) {
-  const std::size_t n = tokens.size();
-  Tokens outputs(n, std::vector<double>(n, 0.0));
-  for (std::size_t i = 0; i < n; ++i) {
-    double normaliser = 0.0;
-    for (std::size_t j = 0; j < n; ++j) {
-      const double weight = std::exp(beta * dot(tokens[i], tokens[j]));
-      normaliser += weight;
-      for (std::size_t k = 0; k < n; ++k) outputs[i][k] += weight * tokens[j][k];
-    }
-    for (std::size_t k = 0; k < n; ++k)
-      outputs[i][k] = outputs[i][k] / normaliser + kappa * tokens[i][k];
-  }
-  return outputs;
-}
-
-// Rounding: a score carries (n + 2) kEpsilon from its dot product, magnified by β, and the products
-// of outputs another 2n kEpsilon.
 TEST(Simplex, AgreesWithASoftmaxLayerOnExplicitTokens) {
   for (int n : {2, 3, 9, 40})
     for (double rho : {0.0, 0.2, 0.8})
       for (double beta : {0.5, 3.0, 20.0})
         for (double kappa : {0.0, 0.6}) {
           SCOPED_TRACE(testing::Message() << n << ' ' << rho << ' ' << beta << ' ' << kappa);
-          const Tokens outputs = softmax_layer(simplex_tokens(n, rho), beta, kappa);
-          const double norm = dot(outputs[0], outputs[0]), inner = dot(outputs[0], outputs[1]);
+          const test::Tokens outputs =
+              test::dense_layer(test::simplex_tokens(n, rho), {.beta = beta, .kappa = kappa});
+          const double norm = test::dot(outputs[0], outputs[0]);
+          const double inner = test::dot(outputs[0], outputs[1]);
           const auto predicted = simplex_output(std::log(n), beta, rho, kappa);
-          const double tolerance = 4.0 * kEpsilon * (n + 2) * (2.0 + beta);
+          const double tolerance = test::dense_layer_error(n, beta);
           EXPECT_NEAR(norm, predicted.squared_norm, tolerance * norm);
           EXPECT_NEAR(inner / norm, predicted.correlation, tolerance);
           EXPECT_NEAR(1.0 - inner / norm, predicted.decorrelation, tolerance);

@@ -25,6 +25,7 @@ struct PhasePoint {
   double inverse_temperature = 1.0;  // β
   double residual = 0.0;             // α
   std::size_t rows = 0;              // queries sampled per cloud; 0: all
+  std::size_t rank_rows = 0;         // outputs whose effective rank is measured; 0: it is not
   attention::Mask mask;
   std::optional<attention::NormOptions> norm = attention::NormOptions{};  // empty: no Jacobian norm
   Replication replication;

@@ -11,7 +11,9 @@
 #include <memory>
 #include <vector>
 
+#include "dewpoint/core/matrix.hpp"
 #include "dewpoint/core/run_context.hpp"
+#include "dewpoint/core/unknown.hpp"
 #include "dewpoint/experiments/phase.hpp"
 #include "dewpoint/experiments/phase_cell.hpp"
 #include "dewpoint/tokens/equicorrelated.hpp"
@@ -23,6 +25,7 @@ struct PointSample {
   PhaseValues values;
   double row_sampling_error = 0.0;   // of λ, from the sampling of rows; 0: all rows
   double norm_sampling_error = 0.0;  // of η, from its probes; 0: exact; NaN: not asked for
+  double effective_rank = kUnknown;  // of the first rank_rows outputs; NaN: not asked for
 };
 
 /// Whether only some of the rows are looked at.
@@ -31,6 +34,10 @@ struct PointSample {
 /// The queries of one replica, increasing: all, or `rows` of them, drawn without replacement.
 [[nodiscard]] std::vector<std::size_t> rows_of_replica(const PhasePoint& point,
                                                        std::uint64_t replica);
+
+/// The effective rank (observables/effective_rank.hpp) of the first point.rank_rows of the outputs
+/// base + deviations; NaN where it is not asked for.
+[[nodiscard]] double rank_of_outputs(const PhasePoint& point, MatrixView<const double> deviations);
 
 /// One replica of a point, which must be resolved.
 [[nodiscard]] PointSample sample_point(const PhasePoint& point, std::uint64_t replica,
@@ -61,5 +68,9 @@ class MapReplica {
 /// Floating-point operations of one cell, by its matrix products: gaps and weights times tokens,
 /// and for the Jacobian norm three more of that size and its diagonal.
 [[nodiscard]] double phase_cell_work(std::size_t n, std::size_t d, bool norm);
+
+/// The same for one replica of a point: all rows, or those that are sampled with the keys that are
+/// drawn for them. `point` is resolved.
+[[nodiscard]] double phase_point_work(const PhasePoint& point);
 
 }  // namespace dewpoint::experiments

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "dewpoint/attention/layer.hpp"
 #include "dewpoint/core/blas.hpp"
 #include "dewpoint/core/kernels.hpp"
+#include "dewpoint/core/unknown.hpp"
 #include "dewpoint/core/weight_stream.hpp"
 #include "dewpoint/observables/contraction.hpp"
 #include "dewpoint/tokens/token_block.hpp"
@@ -265,8 +265,8 @@ PointSample join_streamed(const PhasePoint& p, std::uint64_t replica,
   const auto rows = observables::row_means(
       joined.layer.moments, p.inverse_temperature,
       clusters ? std::span<const double>(joined.cluster_partitions) : std::span<const double>{});
-  constexpr double kNoNorm = std::numeric_limits<double>::quiet_NaN();
-  return {phase_values(pairs, rows, kNoNorm), pairs.sampling_error, kNoNorm};
+  return {phase_values(pairs, rows, kUnknown), pairs.sampling_error, kUnknown,
+          rank_of_outputs(p, joined.layer.deviations)};
 }
 
 PointSample sample_streamed_rows(const PhasePoint& p, std::uint64_t replica,

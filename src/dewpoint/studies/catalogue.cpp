@@ -7,6 +7,7 @@
 #include "dewpoint/studies/experiment.hpp"
 #include "dewpoint/studies/harmonics_experiment.hpp"
 #include "dewpoint/studies/heat_experiment.hpp"
+#include "dewpoint/studies/lengths_experiment.hpp"
 #include "dewpoint/studies/limit_experiment.hpp"
 #include "dewpoint/studies/output_experiment.hpp"
 #include "dewpoint/studies/phase_experiment.hpp"
@@ -19,10 +20,11 @@ namespace dewpoint::studies {
 
 const std::vector<const Experiment*>& experiments() {
   static const std::vector<const Experiment*> all = {
-      &phase_experiment(),     &depth_experiment(),        &condense_experiment(),
-      &query_experiment(),     &output_experiment(),       &heat_experiment(),
-      &harmonics_experiment(), &dew_experiment(),          &limit_experiment(),
-      &train_experiment(),     &train_layers_experiment(), &train_text_experiment()};
+      &phase_experiment(),     &depth_experiment(),     &lengths_experiment(),
+      &condense_experiment(),  &query_experiment(),     &output_experiment(),
+      &heat_experiment(),      &harmonics_experiment(), &dew_experiment(),
+      &limit_experiment(),     &train_experiment(),     &train_layers_experiment(),
+      &train_text_experiment()};
   return all;
 }
 

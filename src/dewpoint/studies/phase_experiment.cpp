@@ -23,10 +23,6 @@ namespace {
 using experiments::kJacobianNorm;
 using experiments::kPhaseObservables;
 
-// Drawing a number of a token takes as long as so many floating-point operations of a product:
-// 33 ns against 45 Gflop/s per core (16 November 2026, n = 1e6, d = 64, 256 rows).
-constexpr double kEmpiricalDrawWork = 1500.0;
-
 std::vector<Parameter> all_parameters() {
   std::vector<Parameter> parameters = layer_parameters(512);
   parameters.push_back({"rows", ParameterKind::whole, 0.0,
@@ -151,14 +147,7 @@ class PhaseExperiment final : public Experiment {
   }
 
   [[nodiscard]] double work(const Point& point) const override {
-    const experiments::PhasePoint p = point_of(point, 0);
-    const double all = experiments::phase_cell_work(p.cloud.n, p.cloud.d, p.norm.has_value());
-    if (!experiments::samples_rows(p)) return all;
-    // Rows share no pairs, so that each costs 4 d instead of 3 d operations per key.
-    const double share = static_cast<double>(p.rows) / static_cast<double>(p.cloud.n);
-    const double draws = static_cast<double>(p.cloud.n) * static_cast<double>(p.cloud.d);
-    const std::size_t passes = (p.rows + experiments::kRowBlock - 1) / experiments::kRowBlock;
-    return 4.0 / 3.0 * share * all + kEmpiricalDrawWork * draws * static_cast<double>(passes);
+    return experiments::phase_point_work(point_of(point, 0));
   }
 
   [[nodiscard]] std::vector<std::string> ladder() const override { return {"gamma"}; }

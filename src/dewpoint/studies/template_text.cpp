@@ -23,6 +23,9 @@ constexpr auto kSamples = std::to_array<Sample>({
      "n = [64, 256]\n"
      "gamma = { from = 0.25, to = 2.0, count = 8, unit = \"critical\" }  # 1: 1/(1 - rho)\n"},
     {"depth", 4, "n = 64\nd = 32\nlayers = 6\neta = \"none\"\n", "gamma = [1.6, 2.0, 2.4]\n"},
+    {"lengths", 4, "d = 32\nn0 = 256\n",
+     "law = [\"constant\", \"ssmax\", \"yarn\"]\n"
+     "n = { from = 64, to = 1024, count = 5, scale = \"log\" }\n"},
     {"condense", 8, "draws = 100\n",
      "n = [1e3, 1e12, 1e100]\n"
      "t = { from = 0.25, to = 2.0, count = 8 }\n"},
