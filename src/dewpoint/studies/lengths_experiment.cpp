@@ -110,7 +110,7 @@ double beta_of(const Point& point) {
 
 std::string completed_law(const std::string& law, std::size_t dimension, double n0) {
   if (law == kCritical) return law;
-  const std::string text = law == "power" ? fmt::format("power:d={}", dimension) : law;
+  std::string text = law == "power" ? fmt::format("power:d={}", dimension) : law;
   try {
     (void)scaling::named_schedule(text, n0);
   } catch (const Error& error) {
