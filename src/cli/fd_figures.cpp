@@ -205,10 +205,9 @@ StudyFigure layer_focus() {
       "fd-layer-focus",
       "Focus with more layers and heads",
       "Attention of the rarest token to token 0 by step, a curve per layer, mean over heads. One "
-      "head focuses nearly entirely before it lets go; four heads on average less, because they "
-      "do not focus at the same time. Eight layers look away from token 0, one after the other, "
-      "the "
-      "last one first, without any focus before.",
+      "head focuses nearly entirely before it lets go, four heads less on average. While models "
+      "of one and two layers go through this, eight layers only look away from token 0, the last "
+      "one first.",
       "Figures 4 and 5 show attention that rises and falls with two layers and four heads, too.",
       {"fd.figure-4-residual", "fd.figure-5-heads"},
       report::figure_of_layer_focus};

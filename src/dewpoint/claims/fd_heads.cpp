@@ -8,8 +8,7 @@
 // heads. No numbers are printed, so a reading is needed: with two layers and four heads the depth
 // by which the norms of the tokens other than the first fall (training/stages.hpp; 0 where none
 // falls by 10 %), on average over these tokens, is at most 0.9 of what it is with one head. It is
-// not: it is a little larger. What fades with more heads is focus, because heads do not focus at
-// the same time and on the same token.
+// not: it is a little larger. What fades with more heads is focus, on average over heads.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
