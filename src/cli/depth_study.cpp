@@ -109,7 +109,7 @@ std::vector<std::pair<std::string, std::string>> parameters_of(const experiments
       {"layers", fmt::format("{}", p.layers)},
       {"rescale", p.rescaled ? "yes" : "no"},
       {"alpha", fmt::format("{}", p.residual)},
-      {"mask", p.mask.name()},
+      {"layer", attention::name_of(p.form)},
       {"norm", tokens::name_of(p.cloud.norm)},
       {"common", tokens::name_of(p.cloud.common)},
       {"replicas", fmt::format("{}", p.replication.replicas)},
@@ -152,7 +152,7 @@ Frame exact_depth(const ExactDepth& p) {
 std::optional<Frame> theory_of(const experiments::PhaseDepth& p) {
   const bool simplex = p.cloud.law == "simplex" || p.cloud.law == "equicorrelated";
   if (!simplex && p.cloud.law != "two-level") return {};
-  if (p.rescaled || !p.mask.hides_nothing()) return {};
+  if (p.rescaled || p.form != attention::LayerForm{}) return {};
   for (const double gamma : p.gamma) {
     if (gamma == 0.0) return {};
   }

@@ -31,7 +31,7 @@ struct DepthOptions {
   double d = 0.0;
   std::string gamma = "1.6,2,2.4";
   std::size_t layers = 12;
-  std::string mask = "none";
+  FormOptions form;
   bool rescale = false;
   bool exact = false;
   std::size_t singular_values = 0;
@@ -59,7 +59,7 @@ experiments::PhaseDepth measured_parameters(DepthOptions& o) {
   p.layers = o.layers;
   p.rescaled = o.rescale;
   p.residual = o.cloud.residual;
-  p.mask = attention::parse_mask(o.mask);
+  p.form = o.form.resolved();
   p.norm = o.norm.resolved();
   if (o.singular_values > 0) p.end_to_end = experiments::EndToEnd{o.singular_values, o.probes};
   p.replication = o.cloud.replication;
@@ -68,9 +68,10 @@ experiments::PhaseDepth measured_parameters(DepthOptions& o) {
 }
 
 ExactDepth exact_parameters(const DepthOptions& o) {
-  if (o.rescale || o.mask != "none" || o.singular_values > 0) {
+  if (o.rescale || o.form.resolved() != attention::LayerForm{} || o.singular_values > 0) {
     throw Error(Code::bad_value,
-                "exact: the recursions know neither --rescale, --mask nor --singular-values");
+                "exact: the recursions know plain softmax over all keys, and neither --rescale nor "
+                "--singular-values");
   }
   ExactDepth p;
   const bool unnamed = o.cloud.cloud.law == tokens::CloudParameters{}.law;
@@ -190,8 +191,8 @@ int run_measured(DepthOptions& o, const std::string& command) {
     return 0;
   }
   const Frame& frame = study.frames[0];
-  fmt::print("{} tokens, n = {}, d = {}, rho = {}; alpha = {}, mask {}; {} replica(s), seed {}\n",
-             p.cloud.law, p.cloud.n, p.cloud.d, p.cloud.rho, p.residual, p.mask.name(),
+  fmt::print("{} tokens, n = {}, d = {}, rho = {}; alpha = {}, {}; {} replica(s), seed {}\n",
+             p.cloud.law, p.cloud.n, p.cloud.d, p.cloud.rho, p.residual, attention::name_of(p.form),
              frame.variable("log10_gap").cells[0].samples, p.seed);
   print_table(frame);
   warn_of_unresolved(frame);
@@ -216,8 +217,7 @@ void add_phase_depth(Program& program, CLI::App& phase) {
       ->capture_default_str();
   verb->add_flag("--rescale", o->rescale,
                  "Before each layer, raise beta so that beta (1 - mean cosine) stays");
-  verb->add_option("--mask", o->mask, "Keys a query sees: none (all), causal, window:W")
-      ->capture_default_str();
+  o->form.add_to(*verb);
   verb->add_option("--singular-values", o->singular_values,
                    "Of the end-to-end Jacobian: its norm and so many of the largest")
       ->check(CLI::NonNegativeNumber)

@@ -25,6 +25,7 @@ using Json = nlohmann::ordered_json;
 struct MapOptions {
   CommonOptions common;
   CloudOptions cloud;
+  FormOptions form;
   NormCliOptions norm;
   std::string n = "512";
   std::string d = "64";
@@ -43,6 +44,7 @@ experiments::PhaseMap map_parameters(MapOptions& o) {
   map.rho = parse_grid("rho", o.rho);
   map.gamma = parse_grid("gamma", o.gamma);
   map.residual = o.cloud.residual;
+  map.form = o.form.resolved();
   map.norm = o.norm.resolved();
   map.replication = o.cloud.replication;
   map.seed = o.common.seed;
@@ -121,6 +123,7 @@ void add_phase_map(Program& program, CLI::App& phase) {
   verb->add_option("-o,--output", o->output, "Study file; the figures get its name")
       ->capture_default_str();
   verb->add_flag("--no-figure", o->no_figure, "Write the study only");
+  o->form.add_to(*verb);
   o->norm.add_to(*verb);
   o->cloud.add_to(*verb);
   add_common(*verb, o->common);

@@ -46,6 +46,27 @@ void CloudOptions::resolve() {
   cloud.cluster_size = static_cast<std::size_t>(cluster_size);
 }
 
+void FormOptions::add_to(CLI::App& verb) {
+  verb.add_option("--mask", mask,
+                  "Keys a query sees: none (all), causal, window:W, dilated:W:S (W keys at stride "
+                  "S), global:W:G (a window and the first G tokens)")
+      ->capture_default_str();
+  verb.add_option("--attention", attention,
+                  "Weights from scores: softmax, sink:B (a logit B without a key), off-by-one "
+                  "(sink:0), top:K, linear (elu + 1), features:M (random features)")
+      ->capture_default_str();
+  verb.add_option("--projections", projections,
+                  "Queries, keys and values: none (the tokens themselves), orthogonal:H (random "
+                  "orthogonal matrices, H heads)")
+      ->capture_default_str();
+  verb.add_option("--rope", rotary_base, "Base of the rotations of positions; 0: none")
+      ->capture_default_str();
+}
+
+attention::LayerForm FormOptions::resolved() const {
+  return attention::parse_layer_form(mask, attention, projections, rotary_base);
+}
+
 void NormCliOptions::add_to(CLI::App& verb) {
   verb.add_option("--eta", method,
                   "Jacobian norm: auto (least cost for the error), exact, mixed (sampled "

@@ -9,6 +9,7 @@
 
 #include "cli/commands.hpp"
 #include "dewpoint/attention/jacobian_norm.hpp"
+#include "dewpoint/attention/variants/layer_form.hpp"
 #include "dewpoint/experiments/phase.hpp"
 #include "dewpoint/tokens/cloud.hpp"
 
@@ -26,6 +27,17 @@ struct CloudOptions {
   void add_to(CLI::App& verb);
   /// Fills in what was given by name.
   void resolve();
+};
+
+/// --mask, --attention, --projections, --rope: the form of a layer.
+struct FormOptions {
+  std::string mask = "none";
+  std::string attention = "softmax";
+  std::string projections = "none";
+  double rotary_base = 0.0;
+
+  void add_to(CLI::App& verb);
+  [[nodiscard]] attention::LayerForm resolved() const;
 };
 
 /// --eta, --eta-error, --eta-probes.

@@ -27,7 +27,7 @@ struct PointOptions {
   CommonOptions common;
   CloudOptions cloud;
   NormCliOptions norm;
-  std::string mask = "none";
+  FormOptions form;
   std::size_t rows = 0;
   double gamma = 1.0;
   double beta = 0.0;
@@ -48,7 +48,7 @@ double inverse_temperature(const PointOptions& o, const tokens::CloudParameters&
 // What the theory of the exact simplex says at the same place; null for laws that are no simplex.
 Json point_theory(const experiments::PhasePoint& p) {
   if (p.cloud.law != "equicorrelated" && p.cloud.law != "simplex") return nullptr;
-  if (!p.mask.hides_nothing()) return nullptr;
+  if (p.form != attention::LayerForm{}) return nullptr;
   const double log_n = std::log(static_cast<double>(p.cloud.n));
   const double gamma = p.inverse_temperature / log_n;
   const double norm =
@@ -77,7 +77,10 @@ Json parameters_json(const experiments::PhasePoint& p) {
           {"beta", p.inverse_temperature},
           {"alpha", p.residual},
           {"rows", p.rows},
-          {"mask", p.mask.name()},
+          {"mask", p.form.mask.name()},
+          {"attention", attention::name_of(p.form.attention)},
+          {"projections", attention::projections_name(p.form)},
+          {"rope", p.form.rotary_base},
           {"eta", p.norm ? attention::name_of(p.norm->method) : "none"}};
 }
 
@@ -103,6 +106,7 @@ void print_point(const experiments::PhasePoint& p, const Frame& frame, const Jso
   if (tokens::has_correlation(p.cloud)) fmt::print(", rho = {}", p.cloud.rho);
   fmt::print("; beta = {:.6g}, alpha = {}; {} replica(s), seed {}\n", p.inverse_temperature,
              p.residual, frame.variable("contraction").cells[0].samples, p.seed);
+  if (p.form != attention::LayerForm{}) fmt::print("Layer: {}.\n", attention::name_of(p.form));
   for (const Line& line : kLines) {
     if (!tokens::has_clusters(p.cloud) && line.variable == std::string_view("cluster_mass"))
       continue;
@@ -138,7 +142,7 @@ int run_point(PointOptions& o) {
   p.inverse_temperature = inverse_temperature(o, p.cloud);
   p.residual = o.cloud.residual;
   p.rows = o.rows;
-  p.mask = attention::parse_mask(o.mask);
+  p.form = o.form.resolved();
   p.norm = o.norm.resolved();
   p.replication = o.cloud.replication;
   p.seed = o.common.seed;
@@ -187,8 +191,7 @@ void add_phase_point(Program& program, CLI::App& phase) {
   verb->add_option("--rows", o->rows, "Queries sampled per cloud, for large n; 0: all")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  verb->add_option("--mask", o->mask, "Keys a query sees: none (all), causal, window:W")
-      ->capture_default_str();
+  o->form.add_to(*verb);
   o->norm.add_to(*verb);
   o->cloud.add_to(*verb);
   add_common(*verb, o->common);

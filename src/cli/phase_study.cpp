@@ -29,9 +29,12 @@ double finite_dimension_gamma(std::size_t n, std::size_t d, double rho) {
   return scale ? *scale * theory::critical_gamma(rho) : kUnknown;
 }
 
+// Both lines are those of softmax over all keys.
+bool is_plain(const experiments::PhaseMap& map) { return map.form == attention::LayerForm{}; }
+
 // The annealed line is computed where its formula is defined and for the tokens it describes.
 bool has_finite_dimension_line(const experiments::PhaseMap& map, std::size_t n, std::size_t d) {
-  return map.cloud.law == "equicorrelated" && n >= 3 && d <= 4096;
+  return map.cloud.law == "equicorrelated" && is_plain(map) && n >= 3 && d <= 4096;
 }
 
 std::vector<std::pair<std::string, std::string>> parameters_of(const experiments::PhaseMap& map) {
@@ -44,6 +47,7 @@ std::vector<std::pair<std::string, std::string>> parameters_of(const experiments
       {"norm", tokens::name_of(map.cloud.norm)},
       {"common", tokens::name_of(map.cloud.common)},
       {"alpha", fmt::format("{}", map.residual)},
+      {"layer", attention::name_of(map.form)},
       {"replicas", fmt::format("{}", map.replication.replicas)}};
   if (tokens::has_clusters(map.cloud)) {
     parameters.emplace_back("rho-inner", fmt::format("{}", map.cloud.rho_inner));
@@ -71,7 +75,7 @@ Frame critical_lines(const experiments::PhaseMap& map, const RunContext& context
     const double rho = rhos[cell % rhos.size()];
     const std::size_t d = map.d[cell / rhos.size() % map.d.size()];
     const std::size_t n = map.n[cell / rhos.size() / map.d.size()];
-    simplex[cell] = exact_value(theory::critical_gamma(rho));
+    simplex[cell] = exact_value(is_plain(map) ? theory::critical_gamma(rho) : kUnknown);
     const bool known = has_finite_dimension_line(map, n, d);
     finite[cell] = exact_value(known ? finite_dimension_gamma(n, d, rho) : kUnknown);
   });

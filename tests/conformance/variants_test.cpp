@@ -59,6 +59,8 @@ void expect_statistics(const RowStatistics& found, const RowStatistics& expected
   expect_near(found.softmax.rest.weight_squared, expected.softmax.rest.weight_squared, "square");
   expect_near(found.softmax.plain_gap, expected.softmax.plain_gap, "plain gap");
   expect_near(found.softmax.plain_squared_gap, expected.softmax.plain_squared_gap, "plain square");
+  // A weight and a partition: twice.
+  EXPECT_NEAR(found.self_weight, expected.self_weight, 2.0 * kMomentError) << "self weight";
 }
 
 struct Shape {
@@ -181,7 +183,7 @@ TEST(Variants, StatisticsOfLinearKindsEqualTheReference) {
   const auto inputs = test::normal_inputs(150, 6, 3, "Variants/rows");
   for (const AttentionVariant& variant : test::every_variant(0.5, 150)) {
     if (std::holds_alternative<Softmax>(variant.kind)) continue;
-    const auto found = LinearAttention(inputs.views(), variant).rows();
+    const auto found = LinearAttention(inputs.views(), variant).rows(all_queries(150));
     const auto expected = reference_attention(inputs.views(), variant).rows;
     for (std::size_t j = 0; j < 150; ++j) {
       const auto& a = found[j].softmax;
@@ -192,10 +194,44 @@ TEST(Variants, StatisticsOfLinearKindsEqualTheReference) {
       EXPECT_NEAR(a.first, b.first, error);
       EXPECT_NEAR(a.rest.partition, b.rest.partition, error * b.rest.partition);
       EXPECT_NEAR(a.rest.weight_squared, b.rest.weight_squared, error * b.rest.weight_squared);
+      EXPECT_NEAR(found[j].self_weight, expected[j].self_weight, error);
       if (j > 0) {
         EXPECT_NEAR(a.largest, b.largest, error);
       }
     }
+  }
+}
+
+// Property (3): a row does not depend on which others are asked for, but for the strip it is in.
+TEST(Variants, SomeQueriesGetWhatTheyGetAmongAll) {
+  const auto inputs = on_grid(600, 8, 3);
+  const std::vector<std::size_t> some = {0, 3, 255, 256, 257, 511, 598};
+  for (const AttentionVariant& variant : test::every_variant(0.25, 600)) {
+    SCOPED_TRACE(text(variant));
+    const auto found = variant_attention(inputs.views(), variant, some);
+    const auto all = variant_attention(inputs.views(), variant);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      for (std::size_t k = 0; k < 3; ++k) {
+        EXPECT_NEAR(found.outputs(i, k), all.outputs(some[i], k), kTolerance * kLargestValue);
+      }
+      if (!all.rows.empty()) expect_statistics(found.rows[i], all.rows[some[i]]);
+    }
+  }
+}
+
+// Values that differ in the tenth digit: outputs differ by what float32 leaves of that difference.
+TEST(Variants, ValuesThatNearlyCoincideKeepTheirDifferences) {
+  auto inputs = on_grid(83, 16, 4);
+  for (std::size_t k = 0; k < inputs.values.size(); ++k) {
+    inputs.values.data()[k] = 1.0 + 1e-10 * inputs.values.data()[k];
+  }
+  for (const char* kind : {"softmax", "top:9"}) {
+    const auto variant = test::variant(kind, "causal", 0.25);
+    // 1e-5 of the spread, and a few roundings of outputs near 1 in double.
+    EXPECT_LE(test::largest_difference(variant_attention(inputs.views(), variant).outputs,
+                                       reference_outputs(inputs.views(), variant)),
+              kTolerance * 1e-10 * kLargestValue + 200.0 * 0x1p-52)
+        << kind;
   }
 }
 

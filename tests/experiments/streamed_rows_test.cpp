@@ -98,7 +98,7 @@ TEST(StreamedRows, AreWhatAPointOfManyTokensIs) {
   p.rows = 0;
   EXPECT_FALSE(streams_rows(p)) << "all rows";
   p.rows = 16;
-  p.mask = attention::Mask::causal();
+  p.form.mask = attention::Mask::causal();
   EXPECT_FALSE(streams_rows(p)) << "masked";
 }
 

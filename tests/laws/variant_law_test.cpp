@@ -65,7 +65,7 @@ TEST(VariantLaw, MasksAndWindowsDoToASimplexWhatTheirClosedFormSays) {
         point.inverse_temperature = beta;
         point.residual = residual;
         point.norm.reset();
-        point.mask =
+        point.form.mask =
             window == kTokens ? attention::Mask::causal() : attention::Mask::window(window);
         const Frame frame = experiments::phase_point(point);
         const auto measured = [&](const char* name) { return frame.variable(name).cells[0].mean; };

@@ -132,7 +132,7 @@ TEST(PhaseExperiment, EqualsThePhasePointBitForBit) {
     p.inverse_temperature = 1.7 * std::log(96.0);
     p.residual = has(point, "alpha") ? 0.5 : 0.0;
     p.rows = has(point, "rows") ? 20 : 0;
-    if (has(point, "mask")) p.mask = attention::parse_mask(word_of(point, "mask"));
+    if (has(point, "mask")) p.form.mask = attention::parse_key_pattern(word_of(point, "mask"));
     p.norm.reset();
     if (has(point, "eta")) {
       p.norm.emplace().method = *attention::parse_norm_method(word_of(point, "eta"));

@@ -359,4 +359,16 @@ Estimate hutchinson_norm(const JacobianOperator& jacobian, std::size_t probes,
   return norms.estimate();
 }
 
+Estimate hutchinson_norm(const JacobianOperator& jacobian, const NormOptions& options) {
+  constexpr std::size_t kPilot = 8;
+  constexpr double kMost = 4096.0;
+  const Stream signs(options.seed, "jacobian/hutchinson", options.replica);
+  if (options.probes > 0) return hutchinson_norm(jacobian, options.probes, signs);
+  const Estimate pilot = hutchinson_norm(jacobian, kPilot, signs);
+  const double excess = pilot.standard_error / (options.target_error * pilot.mean);
+  if (!(excess > 1.0)) return pilot;
+  const double needed = std::min(std::ceil(1.1 * kPilot * excess * excess), kMost);
+  return hutchinson_norm(jacobian, static_cast<std::size_t>(needed), signs);
+}
+
 }  // namespace dewpoint::attention

@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "dewpoint/attention/jacobian_norm.hpp"
 #include "dewpoint/attention/layer.hpp"
 #include "dewpoint/attention/mask.hpp"
 #include "dewpoint/core/estimate.hpp"
@@ -168,5 +169,9 @@ class JacobianChain final : public JacobianOperator {
 ///   Reference   [Hutchinson, Commun. Stat. Simul. Comput. 18 (1989) 1059].
 [[nodiscard]] Estimate hutchinson_norm(const JacobianOperator& jacobian, std::size_t probes,
                                        const Stream& stream);
+/// The same with as many probes as the options ask for: their number, or as many as a few of them
+/// say are needed for the error.
+[[nodiscard]] Estimate hutchinson_norm(const JacobianOperator& jacobian,
+                                       const NormOptions& options);
 
 }  // namespace dewpoint::attention

@@ -90,18 +90,6 @@ class StripMaker {
 
 double square(double x) { return x * x; }
 
-// As many probes as a few of them say are needed.
-Estimate hutchinson_to_target(const JacobianOperator& jacobian, double target,
-                              const Stream& signs) {
-  constexpr std::size_t kPilot = 8;
-  constexpr double kMost = 4096.0;
-  const Estimate pilot = hutchinson_norm(jacobian, kPilot, signs);
-  const double excess = pilot.standard_error / (target * pilot.mean);
-  if (!(excess > 1.0)) return pilot;
-  const double needed = std::min(std::ceil(1.1 * kPilot * square(excess)), kMost);
-  return hutchinson_norm(jacobian, static_cast<std::size_t>(needed), signs);
-}
-
 // All strips of one layer, and where their results go.
 class Rowwise {
  public:
@@ -211,10 +199,7 @@ RowwiseResult rowwise_layer(const TokenCloud& tokens, const Layer& parameters, c
 Estimate jacobian_norm(const TokenCloud& tokens, const Layer& parameters, const Mask& mask,
                        const NormOptions& options, const RunContext& context) {
   if (options.method == NormMethod::hutchinson) {
-    const LayerJacobian jacobian(tokens, parameters, mask, context);
-    const Stream signs(options.seed, "jacobian/hutchinson", options.replica);
-    if (options.probes > 0) return hutchinson_norm(jacobian, options.probes, signs);
-    return hutchinson_to_target(jacobian, options.target_error, signs);
+    return hutchinson_norm(LayerJacobian(tokens, parameters, mask, context), options);
   }
   std::vector<std::size_t> queries(tokens.size());
   std::iota(queries.begin(), queries.end(), std::size_t{0});

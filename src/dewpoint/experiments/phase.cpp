@@ -10,6 +10,7 @@
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/experiments/phase_cell.hpp"
 #include "dewpoint/experiments/phase_replica.hpp"
+#include "dewpoint/experiments/variant_point.hpp"
 
 namespace dewpoint::experiments {
 namespace {
@@ -40,7 +41,7 @@ class Tile {
 
   void run(const RunContext& context) {
     replicate(
-        map_.replication, tokens::is_deterministic(cloud_),
+        map_.replication, is_deterministic(),
         [&](Range replicas) {
           for (std::size_t first = replicas.begin; first < replicas.end; first += kBatch) {
             const Range batch{first, std::min(first + kBatch, replicas.end)};
@@ -51,11 +52,14 @@ class Tile {
   }
 
   [[nodiscard]] Estimate cell(std::size_t rho, std::size_t gamma, std::size_t observable) const {
-    return means_[rho * map_.gamma.size() + gamma].estimate(observable,
-                                                            tokens::is_deterministic(cloud_));
+    return means_[rho * map_.gamma.size() + gamma].estimate(observable, is_deterministic());
   }
 
  private:
+  [[nodiscard]] bool is_deterministic() const {
+    return tokens::is_deterministic(cloud_) && !map_.form.is_random();
+  }
+
   void add_replicas(Range replicas, const RunContext& context) {
     const RunContext quiet{context.threads, context.stop, {}};
     std::vector<std::unique_ptr<MapReplica>> clouds(replicas.size());
@@ -106,6 +110,19 @@ std::vector<double> as_doubles(const std::vector<std::size_t>& values) {
   return {values.begin(), values.end()};
 }
 
+// Checks the form of a layer on this cloud, and the method of a norm with it.
+void resolve_form(const attention::LayerForm& form, const tokens::CloudParameters& cloud,
+                  std::optional<attention::NormOptions>& norm) {
+  attention::check(form, cloud.n, cloud.d);
+  if (norm) norm = resolved_norm(form, *norm);
+  const bool hides_nothing = form == attention::LayerForm{};
+  if (hides_nothing || !tokens::has_clusters(cloud)) return;
+  throw Error(Code::bad_value,
+              fmt::format("{}: tokens '{}' have a cluster mass with plain softmax over all keys "
+                          "only; use other tokens",
+                          attention::name_of(form), cloud.law));
+}
+
 }  // namespace
 
 PhasePoint resolved(PhasePoint p) {
@@ -113,13 +130,7 @@ PhasePoint resolved(PhasePoint p) {
   check(p.replication);
   check_residual(p.residual);
   check_inverse_temperature(p.inverse_temperature);
-  if (p.norm) attention::check(*p.norm);
-  if (!p.mask.hides_nothing() && tokens::has_clusters(p.cloud)) {
-    throw Error(Code::bad_value,
-                fmt::format("mask: {} hides parts of clusters, so that tokens '{}' have no cluster "
-                            "mass; use mask none",
-                            p.mask.name(), p.cloud.law));
-  }
+  resolve_form(p.form, p.cloud, p.norm);
   if (p.rows > 0 && p.norm && p.norm->method == attention::NormMethod::hutchinson) {
     throw Error(Code::bad_value, "eta: hutchinson needs all rows; use auto, or rows 0");
   }
@@ -133,7 +144,7 @@ PhasePoint resolved(PhasePoint p) {
 Frame phase_point(const PhasePoint& parameters, const RunContext& context) {
   const PhasePoint p = resolved(parameters);
   const bool sampled = samples_rows(p);
-  const bool exact = tokens::is_deterministic(p.cloud) && !sampled;
+  const bool exact = tokens::is_deterministic(p.cloud) && !p.form.is_random() && !sampled;
   PhaseMeans means;
   RunningMoments row_errors;
   RunningMoments norm_errors;
@@ -178,13 +189,20 @@ PhaseMap resolved(PhaseMap map) {
   if (map.gamma.empty()) map.gamma = default_gammas();
   check(map.replication);
   check_residual(map.residual);
-  if (map.norm) attention::check(*map.norm);
   for (const double gamma : map.gamma) {
     if (!(gamma >= 0.0) || !std::isfinite(gamma)) {
       throw Error(Code::bad_value, fmt::format("gamma: {} is not a finite number >= 0", gamma));
     }
   }
   for (std::size_t& d : map.d) d = common_dimension(map, d);
+  for (const std::size_t n : map.n) {
+    for (const std::size_t d : map.d) {
+      tokens::CloudParameters cloud = map.cloud;
+      cloud.n = n;
+      cloud.d = d;
+      resolve_form(map.form, cloud, map.norm);
+    }
+  }
   if (!tokens::has_correlation(map.cloud)) {
     throw Error(Code::bad_value,
                 fmt::format("tokens: '{}' has no correlation rho to map over; use phase point",

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "dewpoint/attention/jacobian_norm.hpp"
-#include "dewpoint/attention/mask.hpp"
+#include "dewpoint/attention/variants/layer_form.hpp"
 #include "dewpoint/core/frame.hpp"
 #include "dewpoint/core/run_context.hpp"
 #include "dewpoint/experiments/replication.hpp"
@@ -26,14 +26,15 @@ struct PhasePoint {
   double residual = 0.0;             // α
   std::size_t rows = 0;              // queries sampled per cloud; 0: all
   std::size_t rank_rows = 0;         // outputs whose effective rank is measured; 0: it is not
-  attention::Mask mask;
+  attention::LayerForm form;
   std::optional<attention::NormOptions> norm = attention::NormOptions{};  // empty: no Jacobian norm
   Replication replication;
   std::uint64_t seed = 1;
 };
 
 /// Checks and completes the parameters as phase_point would, without running it. Throws
-/// Error{bad_value} naming the field.
+/// Error{bad_value} naming the field. The Jacobian norm of a form that is not plain is sampled by
+/// Hutchinson's probes: `automatic` becomes that, other methods are refused.
 [[nodiscard]] PhasePoint resolved(PhasePoint parameters);
 
 /// A 0-d Frame "phase_point" with the observables of phase_cell.hpp. With sampled rows also
@@ -50,6 +51,7 @@ struct PhaseMap {
   std::vector<double> rho;            // empty: 0, 0.05, ..., 0.95
   std::vector<double> gamma;          // empty: 0.25, 0.5, ..., 8
   double residual = 0.0;
+  attention::LayerForm form;
   std::optional<attention::NormOptions> norm = attention::NormOptions{};  // empty: no Jacobian norm
   Replication replication;  // per (n, d), the worst cell decides
   std::uint64_t seed = 1;

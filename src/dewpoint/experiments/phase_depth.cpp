@@ -15,6 +15,7 @@
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/random.hpp"
 #include "dewpoint/core/unknown.hpp"
+#include "dewpoint/experiments/variant_point.hpp"
 
 namespace dewpoint::experiments {
 namespace {
@@ -85,7 +86,8 @@ class Descent {
 
   attention::DeepTokens one_layer(const attention::DeepTokens& before,
                                   const attention::Layer& layer) {
-    attention::DeepTokens after = attention::deep_layer(before, layer, p_.mask, context_);
+    attention::DeepTokens after =
+        attention::deep_layer(before, layer, *p_.form.plain_mask(), context_);
     const auto shrinking = attention::deep_contraction(before, after, context_);
     Values values = state_values(attention::deep_angles(after, context_));
     values[5] = layer.inverse_temperature;
@@ -94,14 +96,15 @@ class Descent {
     values[8] = static_cast<double>(shrinking.unresolved_pairs);
     if (const auto norm = norm_of_replica(p_.norm, p_.seed, replica_)) {
       values[kNorm] =
-          attention::jacobian_norm(before.cloud(), layer, p_.mask, *norm, context_).mean;
+          attention::jacobian_norm(before.cloud(), layer, *p_.form.plain_mask(), *norm, context_)
+              .mean;
     }
     sample_.layers.push_back(values);
     return after;
   }
 
   void add_end_to_end() {
-    const attention::JacobianChain chain(cloud_, layers_, p_.mask, context_);
+    const attention::JacobianChain chain(cloud_, layers_, *p_.form.plain_mask(), context_);
     const Stream signs(p_.seed, "end to end/probes", replica_);
     const Stream start(p_.seed, "end to end/start", replica_);
     const std::size_t count = p_.end_to_end->singular_values;
@@ -234,7 +237,8 @@ PhaseDepth resolved(PhaseDepth p) {
   p.cloud = tokens::resolved(p.cloud);
   check(p.replication);
   check_residual(p.residual);
-  if (p.norm) attention::check(*p.norm);
+  attention::check(p.form, p.cloud.n, p.cloud.d);
+  if (p.norm) p.norm = resolved_norm(p.form, *p.norm);
   if (p.layers < 1) throw Error(Code::bad_value, "layers: 0 is below 1");
   if (p.gamma.empty()) throw Error(Code::bad_value, "gamma: the list is empty");
   for (const double gamma : p.gamma) {
@@ -251,7 +255,7 @@ PhaseDepth resolved(PhaseDepth p) {
 
 Frame phase_depth(const PhaseDepth& parameters, const RunContext& context) {
   const PhaseDepth p = resolved(parameters);
-  const bool exact = tokens::is_deterministic(p.cloud);
+  const bool exact = tokens::is_deterministic(p.cloud) && !p.form.is_random();
   const std::size_t ranks = p.end_to_end ? p.end_to_end->singular_values : 0;
   std::vector<DepthMeans> means(p.gamma.size(), DepthMeans(p.layers, ranks));
   replicate(

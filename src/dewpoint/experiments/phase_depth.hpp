@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "dewpoint/attention/jacobian_norm.hpp"
-#include "dewpoint/attention/mask.hpp"
+#include "dewpoint/attention/variants/layer_form.hpp"
 #include "dewpoint/core/frame.hpp"
 #include "dewpoint/core/run_context.hpp"
 #include "dewpoint/experiments/replication.hpp"
@@ -37,7 +37,7 @@ struct PhaseDepth {
   std::vector<double> gamma = {2.0};  // β = γ log n of the first layer
   bool rescaled = false;              // keep c instead of β
   double residual = 0.0;              // α
-  attention::Mask mask;
+  attention::LayerForm form;
   std::size_t layers = 12;                                                // L
   std::optional<attention::NormOptions> norm = attention::NormOptions{};  // empty: no Jacobian norm
   std::optional<EndToEnd> end_to_end;

@@ -14,6 +14,7 @@
 #include "dewpoint/attention/sweep.hpp"
 #include "dewpoint/core/random.hpp"
 #include "dewpoint/experiments/streamed_rows.hpp"
+#include "dewpoint/experiments/variant_point.hpp"
 #include "dewpoint/observables/contraction.hpp"
 #include "dewpoint/observables/effective_rank.hpp"
 
@@ -49,25 +50,26 @@ struct PointLayer {
 };
 
 // Without a mask the streaming layer is both faster and more exact; with one, and for η, the rows.
-PointLayer run_layer(const PhasePoint& p, const TokenCloud& cloud, std::vector<std::size_t> rows,
-                     std::uint64_t replica, const RunContext& context) {
+PointLayer run_layer(const PhasePoint& p, const attention::Mask& mask, const TokenCloud& cloud,
+                     std::vector<std::size_t> rows, std::uint64_t replica,
+                     const RunContext& context) {
   const attention::Layer layer{p.inverse_temperature, p.residual};
   const auto norm = norm_of_replica(p.norm, p.seed, replica);
   const bool sampled = rows.size() < cloud.size();
   const bool by_probes = norm && norm->method == attention::NormMethod::hutchinson;
-  const bool rowwise = !p.mask.hides_nothing() || (norm && !by_probes);
+  const bool rowwise = !mask.hides_nothing() || (norm && !by_probes);
   PointLayer result;
-  if (by_probes) result.norm = attention::jacobian_norm(cloud, layer, p.mask, *norm, context);
+  if (by_probes) result.norm = attention::jacobian_norm(cloud, layer, mask, *norm, context);
   if (rowwise) {
     auto by_rows = attention::rowwise_layer(
-        cloud, layer, p.mask, rows, by_probes ? std::nullopt : norm, part_of(context, {0, 1}, 2));
+        cloud, layer, mask, rows, by_probes ? std::nullopt : norm, part_of(context, {0, 1}, 2));
     if (norm && !by_probes) {
       result.norm = sampled ? by_rows.norm_of_sample(cloud, p.residual)
                             : by_rows.norm(cloud.norms, p.residual);
     }
     result.layer = std::move(by_rows.layer);
   }
-  if (p.mask.hides_nothing()) {
+  if (mask.hides_nothing()) {
     const RunContext rest = rowwise ? part_of(context, {1, 2}, 2) : context;
     result.layer = sampled ? attention::layer_on_rows(cloud, layer, std::move(rows), rest)
                            : attention::layer(cloud, layer, rest);
@@ -101,11 +103,13 @@ double rank_of_outputs(const PhasePoint& point, MatrixView<const double> deviati
 
 PointSample sample_point(const PhasePoint& p, std::uint64_t replica, const RunContext& context) {
   if (streams_rows(p)) return sample_streamed_rows(p, replica, context);
+  const auto mask = p.form.plain_mask();
+  if (!mask) return sample_variant_point(p, replica, context);
   const TokenCloud cloud = tokens::make_cloud(p.cloud, p.seed, replica);
   const CentredCloud inputs = CentredCloud::of_unit_vectors(cloud.directions);
   const RunContext quiet{context.threads, context.stop, {}};
   const auto chosen = rows_of_replica(p, replica);
-  const PointLayer result = run_layer(p, cloud, chosen, replica, context);
+  const PointLayer result = run_layer(p, *mask, cloud, chosen, replica, context);
   const CentredCloud outputs = result.layer.directions();
   const auto pairs = samples_rows(p) ? observables::contraction_of_sample(
                                            inputs.subset(chosen), outputs, cloud.size(), quiet)
@@ -139,6 +143,7 @@ std::unique_ptr<GapSource> MapReplica::gaps_at(double rho, const TokenCloud& clo
 }
 
 std::vector<PhaseValues> MapReplica::row(double rho, const RunContext& context) const {
+  if (map_.form != attention::LayerForm{}) return row_of_points(rho, context);
   const TokenCloud cloud = cloud_at(rho);
   const std::unique_ptr<GapSource> gaps = gaps_at(rho, cloud);
   const auto norm = norm_of_replica(map_.norm, map_.seed, replica_);
@@ -158,6 +163,23 @@ std::vector<PhaseValues> MapReplica::row(double rho, const RunContext& context) 
     values.push_back(phase_values(
         pairs[g], means_of_rows(*gaps, cloud.cluster_size, beta, rows, cells[g].moments),
         norm_of_cell(cells[g], cloud, map_.residual, norm, one_thread)));
+  }
+  return values;
+}
+
+// Where temperatures share nothing: the cells as points.
+std::vector<PhaseValues> MapReplica::row_of_points(double rho, const RunContext& context) const {
+  PhasePoint point;
+  point.cloud = cloud_;
+  point.cloud.rho = rho;
+  point.residual = map_.residual;
+  point.form = map_.form;
+  point.norm = map_.norm;
+  point.seed = map_.seed;
+  std::vector<PhaseValues> values;
+  for (const double gamma : map_.gamma) {
+    point.inverse_temperature = gamma * std::log(static_cast<double>(cloud_.n));
+    values.push_back(sample_point(point, replica_, context).values);
   }
   return values;
 }

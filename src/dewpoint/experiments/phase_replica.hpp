@@ -56,6 +56,7 @@ class MapReplica {
   [[nodiscard]] std::vector<PhaseValues> row(double rho, const RunContext& context) const;
 
  private:
+  [[nodiscard]] std::vector<PhaseValues> row_of_points(double rho, const RunContext& context) const;
   [[nodiscard]] TokenCloud cloud_at(double rho) const;
   [[nodiscard]] std::unique_ptr<GapSource> gaps_at(double rho, const TokenCloud& cloud) const;
 

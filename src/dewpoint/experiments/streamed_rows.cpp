@@ -241,7 +241,7 @@ Joined joined_layer(const PhasePoint& p, const Sample& sample,
 
 bool streams_rows(const PhasePoint& p) {
   return samples_rows(p) && p.cloud.n >= kStreamedTokens && tokens::has_blocks(p.cloud) &&
-         p.mask.hides_nothing() && !p.norm;
+         p.form == attention::LayerForm{} && !p.norm;
 }
 
 std::size_t streamed_parts(const PhasePoint& p) { return row_blocks(p) * segments(p); }

@@ -45,7 +45,8 @@ inline constexpr std::size_t kMostSegments = 64;
 inline constexpr std::size_t kMostNumbers = std::size_t{1} << 23;
 
 /// Whether sample_point streams: sampled rows of at least kStreamedTokens tokens of a law that has
-/// blocks, without mask and without Jacobian norm (both need the whole cloud).
+/// blocks, of the plain layer without mask and without Jacobian norm (all else needs the whole
+/// cloud).
 [[nodiscard]] bool streams_rows(const PhasePoint& point);
 
 /// Into how many parts a replica is cut; `point` is resolved and samples rows of a law with blocks,

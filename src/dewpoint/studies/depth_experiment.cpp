@@ -5,7 +5,6 @@
 #include <span>
 #include <utility>
 
-#include "dewpoint/attention/mask.hpp"
 #include "dewpoint/core/unknown.hpp"
 #include "dewpoint/experiments/phase_depth.hpp"
 #include "dewpoint/experiments/phase_replica.hpp"
@@ -44,7 +43,7 @@ experiments::PhaseDepth depth_of(const Point& point, std::uint64_t seed) {
   p.gamma = {number_of(point, "gamma")};
   p.rescaled = flag_of(point, "rescale");
   p.residual = number_of(point, "alpha");
-  p.mask = attention::parse_mask(word_of(point, "mask"));
+  p.form = form_of(point);
   p.layers = count_of(point, "layers");
   p.norm = norm_of(point);
   if (has(point, "probes")) {
@@ -166,7 +165,7 @@ class DepthExperiment final : public Experiment {
   }
 
   [[nodiscard]] bool deterministic(const Point& point) const override {
-    return is_deterministic_cloud(point);
+    return is_deterministic_cloud(point) && !form_of(point).is_random();
   }
 
   /// A layer is a cell of a phase diagram. The end-to-end Jacobian of every depth is multiplied

@@ -6,7 +6,6 @@
 #include <span>
 #include <utility>
 
-#include "dewpoint/attention/mask.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/unknown.hpp"
 #include "dewpoint/experiments/phase.hpp"
@@ -37,7 +36,7 @@ experiments::PhasePoint point_of(const Point& point, std::uint64_t seed) {
   p.inverse_temperature = inverse_temperature_of(point);
   p.residual = number_of(point, "alpha");
   p.rows = count_of(point, "rows");
-  p.mask = attention::parse_mask(word_of(point, "mask"));
+  p.form = form_of(point);
   p.norm = norm_of(point);
   p.seed = seed;
   return p;
@@ -45,7 +44,8 @@ experiments::PhasePoint point_of(const Point& point, std::uint64_t seed) {
 
 // Whether a map could hold the point.
 bool is_cell(const Point& point) {
-  return has(point, "rho") && word_of(point, "mask") == "none" && count_of(point, "rows") == 0;
+  return has(point, "rho") && form_of(point) == attention::LayerForm{} &&
+         count_of(point, "rows") == 0;
 }
 
 void refuse_streamed_norm(experiments::PhasePoint p) {
@@ -143,7 +143,8 @@ class PhaseExperiment final : public Experiment {
 
   [[nodiscard]] bool deterministic(const Point& point) const override {
     const double rows = number_of(point, "rows");
-    return is_deterministic_cloud(point) && !(rows > 0.0 && rows < number_of(point, "n"));
+    return is_deterministic_cloud(point) && !form_of(point).is_random() &&
+           !(rows > 0.0 && rows < number_of(point, "n"));
   }
 
   [[nodiscard]] double work(const Point& point) const override {

@@ -7,8 +7,8 @@
 #include <limits>
 #include <utility>
 
-#include "dewpoint/attention/mask.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/experiments/variant_point.hpp"
 #include "dewpoint/studies/parameter_checks.hpp"
 #include "dewpoint/theory/critical_line.hpp"
 
@@ -55,6 +55,18 @@ void resolve_temperature(Point& point, const tokens::CloudParameters& cloud) {
   require_size("gamma", number_of(point, "gamma"));
   point.erase("c");
   point.erase("beta");
+}
+
+// Names as they are written here; those of the plain layer are no part of a point, its mask is.
+void resolve_form(Point& point) {
+  const attention::LayerForm form = form_of(point);
+  const attention::LayerForm plain;
+  point["mask"] = form.mask.name();
+  point["attention"] = attention::name_of(form.attention);
+  point["projections"] = attention::projections_name(form);
+  if (form.attention == plain.attention) point.erase("attention");
+  if (form.heads == 0) point.erase("projections");
+  if (form.rotary_base == 0.0) point.erase("rope");
 }
 
 void drop_irrelevant(Point& point, const tokens::CloudParameters& cloud, bool norms_matter) {
@@ -105,7 +117,13 @@ std::vector<Parameter> layer_parameters(std::size_t standard_n) {
       {"c", number, {}, "instead of gamma: gamma (1 - rho), critical at 1"},
       {"beta", number, {}, "instead of gamma: the inverse temperature itself, >= 0"},
       {"alpha", number, 0.0, "residual strength in x' = ATT(N(x)) + alpha x, >= 0"},
-      {"mask", word, std::string("none"), "keys a query sees: none (all), causal, window:W"},
+      {"mask", word, std::string("none"),
+       "keys a query sees: none (all), causal, window:W, dilated:W:S, global:W:G"},
+      {"attention", word, std::string("softmax"),
+       "weights from scores: softmax, sink:B, off-by-one, top:K, linear, features:M"},
+      {"projections", word, std::string("none"),
+       "queries, keys, values: none (the tokens), orthogonal:H (random matrices, H heads)"},
+      {"rope", number, 0.0, "base of the rotations of positions, > 0; 0: none"},
   };
 }
 
@@ -131,10 +149,13 @@ Point completed(Point point, bool norms_matter) {
   const tokens::CloudParameters cloud = tokens::resolved(cloud_of(point));
   point["n"] = static_cast<double>(cloud.n);
   point["d"] = static_cast<double>(cloud.d);
-  point["mask"] = attention::parse_mask(word_of(point, "mask")).name();
+  resolve_form(point);
+  attention::check(form_of(point), cloud.n, cloud.d);
   resolve_temperature(point, cloud);
   require_size("alpha", number_of(point, "alpha"));
-  if (const auto norm = norm_of(point)) attention::check(*norm);
+  if (const auto norm = norm_of(point)) {
+    (void)experiments::resolved_norm(form_of(point), *norm);
+  }
   drop_irrelevant(point, cloud, norms_matter);
   return point;
 }
@@ -166,13 +187,21 @@ std::optional<attention::NormOptions> norm_of(const Point& point) {
   return options;
 }
 
+attention::LayerForm form_of(const Point& point) {
+  const auto name = [&](const char* parameter, const char* otherwise) {
+    return has(point, parameter) ? word_of(point, parameter) : std::string(otherwise);
+  };
+  return attention::parse_layer_form(name("mask", "none"), name("attention", "softmax"),
+                                     name("projections", "none"), number_or(point, "rope", 0.0));
+}
+
 double inverse_temperature_of(const Point& point) {
   return number_of(point, "gamma") * std::log(number_of(point, "n"));
 }
 
 bool is_simplex(const Point& point) {
   const std::string& law = word_of(point, "tokens");
-  return (law == "simplex" || law == "equicorrelated") && word_of(point, "mask") == "none";
+  return (law == "simplex" || law == "equicorrelated") && form_of(point) == attention::LayerForm{};
 }
 
 double squared_norm_of(const Point& point) {

@@ -22,12 +22,14 @@
 #include <vector>
 
 #include "dewpoint/attention/jacobian_norm.hpp"
+#include "dewpoint/attention/variants/layer_form.hpp"
 #include "dewpoint/studies/experiment.hpp"
 #include "dewpoint/tokens/cloud.hpp"
 
 namespace dewpoint::studies {
 
-/// tokens, n, d, rho, rho-inner, cluster-size, norm, common, gamma, c, beta, alpha, mask.
+/// tokens, n, d, rho, rho-inner, cluster-size, norm, common, gamma, c, beta, alpha, mask,
+/// attention, projections, rope.
 [[nodiscard]] std::vector<Parameter> layer_parameters(std::size_t standard_n);
 /// eta, eta-error, eta-probes: no axes, and none unless asked for.
 [[nodiscard]] std::vector<Parameter> norm_parameters();
@@ -35,8 +37,9 @@ namespace dewpoint::studies {
 [[nodiscard]] std::vector<Unit> layer_units();
 
 /// Completes a point that has every default: n and d become those of the cloud, the temperature
-/// gamma, the mask its name; what does not matter is dropped. `norms_matter`: the experiment looks
-/// at norms of tokens even without residual and Jacobian norm. Throws Error{bad_value}.
+/// gamma, the form of the layer its names (those of the plain layer but its mask are dropped); what
+/// does not matter is dropped. `norms_matter`: the experiment looks at norms of tokens even without
+/// residual and Jacobian norm. Throws Error{bad_value}.
 ///   Properties  (1) completed(completed(p) with defaults) = completed(p).
 [[nodiscard]] Point completed(Point point, bool norms_matter);
 
@@ -45,11 +48,13 @@ namespace dewpoint::studies {
 /// Whether the law of the tokens has no randomness; asked of every cell of a study.
 [[nodiscard]] bool is_deterministic_cloud(const Point& point);
 [[nodiscard]] std::optional<attention::NormOptions> norm_of(const Point& point);
+/// The layer; plain softmax over all keys where the point says nothing else.
+[[nodiscard]] attention::LayerForm form_of(const Point& point);
 /// β = γ log n.
 [[nodiscard]] double inverse_temperature_of(const Point& point);
 
-/// Whether theory's regular simplex describes the tokens: exactly, or as their limit d → ∞
-/// (equicorrelated).
+/// Whether theory's regular simplex describes the tokens under a plain layer without mask: exactly,
+/// or as their limit d → ∞ (equicorrelated).
 [[nodiscard]] bool is_simplex(const Point& point);
 /// Mean square norm of the tokens, as theory takes it.
 [[nodiscard]] double squared_norm_of(const Point& point);

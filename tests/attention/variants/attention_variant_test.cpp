@@ -168,8 +168,10 @@ TEST(AttentionVariant, WhatCannotBeIsRefusedInOneLine) {
   const auto refusal = [&](const std::string& kind, const std::string& mask, double beta) {
     return complaint([&] { (void)variant_attention(inputs.views(), variant(kind, mask, beta)); });
   };
-  EXPECT_EQ(refusal("top:7", "causal", 1.0),
-            "attention: top:7 keeps more keys than there are tokens; K is at most 6");
+  EXPECT_EQ(
+      refusal("top:7", "causal", 1.0),
+      "attention: top:7 keeps more keys than a query sees, 6 of 6 tokens under mask none; K is at "
+      "most 6");
   EXPECT_EQ(refusal("top:6", "causal", 1.0), "accepted");
   EXPECT_EQ(refusal("linear", "window:3", 1.0),
             "attention: linear needs the mask none or causal, not window:3");

@@ -67,9 +67,9 @@ TEST(RandomProjections, AreUniform) {
 
 TEST(Projections, HeadsThatDoNotFitAreRefusedInOneLine) {
   EXPECT_EQ(complaint([] { (void)random_projections(10, 4, 0); }),
-            "heads: 4 do not divide the dimension 10 of the tokens");
+            "projections: 4 heads do not divide the dimension 10 of the tokens");
   EXPECT_EQ(complaint([] { (void)random_projections(10, 0, 0); }),
-            "heads: 0 do not divide the dimension 10 of the tokens");
+            "projections: 0 heads do not divide the dimension 10 of the tokens");
   Projections odd;
   odd.heads = 2;
   odd.rotary_base = 1e4;

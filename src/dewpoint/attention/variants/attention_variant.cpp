@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <variant>
 
 #include "dewpoint/attention/variants/linear_attention.hpp"
+#include "dewpoint/attention/variants/score_strip.hpp"
 #include "dewpoint/attention/variants/softmax_attention.hpp"
 
 namespace dewpoint::attention {
@@ -46,37 +48,53 @@ void check_temperature(const AttentionInputs& inputs, double beta) {
   }
 }
 
-void check_kind(const Softmax& kind, const AttentionVariant&, std::size_t n) {
-  if (kind.largest_kept() > n) {
-    throw Error(Code::bad_value,
-                fmt::format("attention: {} keeps more keys than there are tokens; K is at most {}",
-                            kind.name(), n));
-  }
+void check_kind(const Softmax& kind, const KeyPattern& mask, std::size_t n) {
+  const std::size_t seen = mask.visible(n - 1, n).size();  // no query sees more than the last
+  if (kind.largest_kept() <= seen) return;
+  throw Error(Code::bad_value,
+              fmt::format("attention: {} keeps more keys than a query sees, {} of {} tokens under "
+                          "mask {}; K is at most {}",
+                          kind.name(), seen, n, mask.name(), seen));
 }
 
-void check_kind(const FeatureMap& kind, const AttentionVariant& variant, std::size_t) {
-  if (variant.mask == KeyPattern() || variant.mask == KeyPattern(Mask::causal())) return;
+void check_kind(const FeatureMap& kind, const KeyPattern& mask, std::size_t) {
+  if (mask == KeyPattern() || mask == KeyPattern(Mask::causal())) return;
   throw Error(Code::bad_value, fmt::format("attention: {} needs the mask none or causal, not {}",
-                                           kind.name(), variant.mask.name()));
+                                           kind.name(), mask.name()));
 }
 
 }  // namespace
+
+void check(const AttentionKind& kind, const KeyPattern& mask, std::size_t n) {
+  std::visit([&](const auto& which) { check_kind(which, mask, n); }, kind);
+}
 
 void check(const AttentionInputs& inputs, const AttentionVariant& variant) {
   const std::size_t n = inputs.queries.rows();
   DEWPOINT_EXPECTS(n > 0 && inputs.keys.rows() == n && inputs.values.rows() == n);
   DEWPOINT_EXPECTS(inputs.queries.cols() > 0 && inputs.keys.cols() == inputs.queries.cols());
   check_temperature(inputs, variant.inverse_temperature);
-  std::visit([&](const auto& kind) { check_kind(kind, variant, n); }, variant.kind);
+  check(variant.kind, variant.mask, n);
+}
+
+AttentionResult variant_attention(const AttentionInputs& inputs, const AttentionVariant& variant,
+                                  std::span<const std::size_t> queries, const RunContext& context) {
+  check(inputs, variant);
+  if (std::holds_alternative<Softmax>(variant.kind)) {
+    return softmax_attention(inputs, variant, queries, context);
+  }
+  return {rows_of<double>(LinearAttention(inputs, variant, context).outputs(), queries), {}};
+}
+
+std::vector<std::size_t> all_queries(std::size_t n) {
+  std::vector<std::size_t> all(n);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
 }
 
 AttentionResult variant_attention(const AttentionInputs& inputs, const AttentionVariant& variant,
                                   const RunContext& context) {
-  check(inputs, variant);
-  if (std::holds_alternative<Softmax>(variant.kind)) {
-    return softmax_attention(inputs, variant, context);
-  }
-  return {LinearAttention(inputs, variant, context).outputs(), {}};
+  return variant_attention(inputs, variant, all_queries(inputs.queries.rows()), context);
 }
 
 Matrix<double> variant_jvp(const AttentionInputs& inputs, const AttentionVariant& variant,

@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "dewpoint/attention/variants/attention_kind.hpp"
@@ -65,33 +66,47 @@ struct RowStatistics {
   std::size_t keys = 0;  // visible ones
   /// Of the keys with weight. Scores are logits: β is in them.
   SoftmaxRow softmax;
+  double self_weight = 0.0;  // p_jj
 };
 
 struct AttentionResult {
-  Matrix<double> outputs;           // one row per token
-  std::vector<RowStatistics> rows;  // one per token; empty for linear kinds, whose pairs are never
-                                    // formed (LinearAttention::rows makes them)
+  Matrix<double> outputs;           // one row per query that was asked for
+  std::vector<RowStatistics> rows;  // of the same queries; empty for linear kinds, whose pairs are
+                                    // never formed (LinearAttention::rows makes them)
 };
 
-/// Throws Error{bad_value}, one line, for
-///   - β outside [0, 1e30], inputs that are not finite;
-///   - β · max‖q‖ · max‖k‖ of 1e18 and more, whose square float32 cannot hold;
-///   - top:K with K above the number of tokens;
+/// Throws Error{bad_value}, one line, for what contradicts itself on n tokens:
+///   - top:K with K above the number of keys that any query sees;
 ///   - a linear kind under a mask other than none and causal.
+void check(const AttentionKind& kind, const KeyPattern& mask, std::size_t n);
+
+/// The same, and Error{bad_value} for
+///   - β outside [0, 1e30], inputs that are not finite;
+///   - β · max‖q‖ · max‖k‖ of 1e18 and more, whose square float32 cannot hold.
 /// Shapes that do not fit together are the caller's mistake.
 void check(const AttentionInputs& inputs, const AttentionVariant& variant);
 
-/// All outputs and their statistics, a strip of queries at a time.
+/// Outputs of some queries, increasing, and their statistics, a strip of them at a time. Values are
+/// mixed from their mean v̄, o_j = (Σ_i p_ji) v̄ + Σ_i p_ji (v_i − v̄): tokens that nearly coincide
+/// keep what tells them apart.
 ///
 ///   Domain      n ≥ 1, d ≥ 1, and what check() lets pass.
 ///   Accuracy    softmax kinds: float32 products, sums in double. An output is off by at most
-///               variant_error(n, d, β max‖q‖ max‖k‖) times the largest |v|. With top:K this holds
+///               variant_error(n, d, β max‖q‖ max‖k‖) times the largest |v − v̄|, with a sink times
+///               the largest |v| more. With top:K this holds
 ///               where the K-th score leads the next by more than float32 can confuse, or ties
 ///               exactly. Linear kinds: linear_attention.hpp, in double.
 ///   Properties  (1) equals reference_attention within that accuracy, for every kind and mask.
 ///               (2) the same bytes for any number of threads.
-///               (3) memory beyond inputs and results: a float32 copy of the inputs and, per
+///               (3) the outputs of some queries are those of all within that accuracy.
+///               (4) memory beyond inputs and results: a float32 copy of the inputs and, per
 ///                   thread, a strip of 64 MiB at most (16 rows where n is above a million).
+[[nodiscard]] AttentionResult variant_attention(const AttentionInputs& inputs,
+                                                const AttentionVariant& variant,
+                                                std::span<const std::size_t> queries,
+                                                const RunContext& context = {});
+/// All outputs; the queries are then all_queries(n) = 0, 1, .., n − 1.
+[[nodiscard]] std::vector<std::size_t> all_queries(std::size_t n);
 [[nodiscard]] AttentionResult variant_attention(const AttentionInputs& inputs,
                                                 const AttentionVariant& variant,
                                                 const RunContext& context = {});

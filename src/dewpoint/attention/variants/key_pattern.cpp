@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "dewpoint/attention/named_numbers.hpp"
 
@@ -81,12 +82,23 @@ VisibleKeys KeyPattern::visible(std::size_t query, std::size_t n) const {
   return {{0, global_}, near};
 }
 
-std::vector<Range> KeyPattern::ranges_seen(Range queries, std::size_t n) const {
+std::vector<Range> KeyPattern::ranges_seen(std::span<const std::size_t> queries,
+                                           std::size_t n) const {
   std::vector<Range> seen;
-  for (std::size_t query = queries.begin; query < queries.end; ++query) {
+  for (const std::size_t query : queries) {
     for (const KeyRun& run : visible(query, n).runs()) seen.push_back(run.hull());
   }
   return merged(std::move(seen));
+}
+
+std::vector<Range> KeyPattern::ranges_seen(Range queries, std::size_t n) const {
+  std::vector<std::size_t> each(queries.size());
+  std::iota(each.begin(), each.end(), queries.begin);
+  return ranges_seen(each, n);
+}
+
+std::optional<Mask> KeyPattern::mask() const {
+  return kind_ == Kind::mask ? std::optional(mask_) : std::nullopt;
 }
 
 std::string KeyPattern::name() const {

@@ -23,6 +23,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -78,10 +79,14 @@ class KeyPattern {
   ///               (4) but for `none`, no key comes after the query.
   [[nodiscard]] VisibleKeys visible(std::size_t query, std::size_t n) const;
 
-  /// Ranges that hold every key that any query of a range sees: increasing, apart from each other,
+  /// Ranges that hold every key that any of some queries sees: increasing, apart from each other,
   /// and each run of each query lies within one of them.
   [[nodiscard]] std::vector<Range> ranges_seen(Range queries, std::size_t n) const;
+  [[nodiscard]] std::vector<Range> ranges_seen(std::span<const std::size_t> queries,
+                                               std::size_t n) const;
 
+  /// The mask that this is; nothing for the last two rows of the table.
+  [[nodiscard]] std::optional<Mask> mask() const;
   [[nodiscard]] std::string name() const;
 
   bool operator==(const KeyPattern&) const = default;

@@ -106,17 +106,20 @@ AttentionMatrices LinearAttention::vjp(MatrixView<const double> gradient) const 
           without_column(on_values)};
 }
 
-std::vector<RowStatistics> LinearAttention::rows() const {
+std::vector<RowStatistics> LinearAttention::rows(std::span<const std::size_t> queries) const {
   const std::size_t n = inputs_.queries.rows();
-  std::vector<RowStatistics> result(n);
-  parallel_for(strips_of<double>(n), context_, [&](std::size_t s) {
-    const Range queries = strip_of<double>(s, n);
-    Matrix<double> weights(queries.size(), n);
-    multiply_abt(queries_->values().view().row_range(queries), keys_->values(), weights);
-    for (std::size_t q = 0; q < queries.size(); ++q) {
-      const std::size_t query = queries.begin + q;
+  const std::size_t most = rows_of_strip<double>(n);
+  std::vector<RowStatistics> result(queries.size());
+  parallel_for((queries.size() + most - 1) / most, context_, [&](std::size_t s) {
+    const Range strip{s * most, std::min(queries.size(), (s + 1) * most)};
+    const Matrix<double> asking =
+        rows_of<double>(queries_->values(), queries.subspan(strip.begin, strip.size()));
+    Matrix<double> weights(strip.size(), n);
+    multiply_abt(asking, keys_->values(), weights);
+    for (std::size_t q = 0; q < strip.size(); ++q) {
+      const std::size_t query = queries[strip.begin + q];
       const std::size_t seen = variant_.mask.visible(query, n).size();
-      result[query] = statistics(query, weights.row(q).first(seen));
+      result[strip.begin + q] = statistics(query, weights.row(q).first(seen));
     }
   });
   return result;
@@ -124,8 +127,9 @@ std::vector<RowStatistics> LinearAttention::rows() const {
 
 RowStatistics LinearAttention::statistics(std::size_t query, std::span<double> weights) const {
   const double shift = queries_->row_shift(query);
+  const double self = weights[query] / normalisers_[query];
   for (double& x : weights) x = std::log(std::max(x, std::exp(-700.0))) + shift;
-  RowStatistics row{weights.size(), {}};
+  RowStatistics row{weights.size(), {}, self};
   row.softmax.first = weights.front();
   const auto rest = weights.subspan(1);
   for (const double logit : rest) row.softmax.largest = std::max(row.softmax.largest, logit);

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "dewpoint/attention/variants/attention_variant.hpp"
@@ -47,9 +48,9 @@ class LinearAttention {
   /// As variant_vjp: the gradient on N is (w, −⟨w, o⟩)/N_1, kernel_sums.hpp says how it goes on.
   [[nodiscard]] AttentionMatrices vjp(MatrixView<const double> gradient) const;
 
-  /// The statistics of every row, with logits log⟨φ(q), φ(k)⟩. These need every pair: O(n² m), and
-  /// a strip of memory. A logit that lies 700 below the features' scale counts as 700 below.
-  [[nodiscard]] std::vector<RowStatistics> rows() const;
+  /// The statistics of some queries, with logits log⟨φ(q), φ(k)⟩. These need every pair: O(n m)
+  /// each. A logit that lies 700 below the features' scale counts as 700 below.
+  [[nodiscard]] std::vector<RowStatistics> rows(std::span<const std::size_t> queries) const;
 
  private:
   [[nodiscard]] Matrix<double> sums(MatrixView<const double> a, MatrixView<const double> b,

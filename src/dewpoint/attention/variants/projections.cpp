@@ -21,7 +21,7 @@ Matrix<double> random_orthogonal(std::size_t d, const Stream& stream) {
 void check_heads(std::size_t heads, std::size_t d) {
   if (heads > 0 && d % heads == 0) return;
   throw Error(Code::bad_value,
-              fmt::format("heads: {} do not divide the dimension {} of the tokens", heads, d));
+              fmt::format("projections: {} heads do not divide the dimension {} of the tokens", heads, d));
 }
 
 // Columns of y W, or of y itself.
@@ -54,9 +54,10 @@ void add_transposed(const Matrix<double>& gradient, const Matrix<double>& matrix
 }  // namespace
 
 Projections random_projections(std::size_t d, std::size_t heads, std::uint64_t seed,
-                               std::uint64_t replica) {
+                               std::uint64_t replica, std::size_t layer) {
   check_heads(heads, d);
-  const auto draw = [&](const char* name) {
+  const auto draw = [&](std::string name) {
+    if (layer > 0) name += fmt::format("/{}", layer);
     return random_orthogonal(d, Stream(seed, name, replica));
   };
   return {heads, draw("attention/projections/queries"), draw("attention/projections/keys"),

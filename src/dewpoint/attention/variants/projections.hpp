@@ -31,13 +31,14 @@ struct Projections {
 };
 
 /// Uniform orthogonal matrices, independent of each other: the factors (orthonormal_factor) of
-/// normal matrices from the streams "attention/projections/queries", "/keys" and "/values".
+/// normal matrices from the streams "attention/projections/queries", "/keys" and "/values", with
+/// the number of the layer behind the name where it is not the first, 0.
 ///
 ///   Domain      heads divides d, else Error{bad_value}.
 ///   Properties  (1) Wᵀ W = I up to dense_error(d).
 ///               (2) uniform: ⟨e, W f⟩ has variance 1/d for unit e and f.
 [[nodiscard]] Projections random_projections(std::size_t d, std::size_t heads, std::uint64_t seed,
-                                             std::uint64_t replica = 0);
+                                             std::uint64_t replica = 0, std::size_t layer = 0);
 
 /// Throws Error{bad_value} unless heads divides d, and, for rotations, d/H is even and the base a
 /// finite number above 0. Matrices that are not d x d, or not all there, are the caller's mistake.

@@ -84,6 +84,16 @@ class KeyColumns {
   std::size_t size_ = 0;
 };
 
+/// A copy of some rows.
+template <class Real>
+[[nodiscard]] Matrix<Real> rows_of(MatrixView<const Real> all, std::span<const std::size_t> rows) {
+  Matrix<Real> some(rows.size(), all.cols());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::ranges::copy(all.row(rows[i]), some.row(i).begin());
+  }
+  return some;
+}
+
 /// Block (every row, some columns).
 template <class Real>
 [[nodiscard]] MatrixView<Real> columns_of(MatrixView<Real> strip, Range columns) {

@@ -17,6 +17,25 @@ Matrix<float> rounded(MatrixView<const double> rows) {
   return result;
 }
 
+std::vector<double> mean_of(MatrixView<const double> rows) {
+  std::vector<double> mean(rows.cols());
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    for (std::size_t k = 0; k < mean.size(); ++k) mean[k] += rows(i, k);
+  }
+  for (double& x : mean) x /= static_cast<double>(rows.rows());
+  return mean;
+}
+
+Matrix<float> offsets(MatrixView<const double> rows, std::span<const double> centre) {
+  Matrix<float> result(rows.rows(), rows.cols());
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    for (std::size_t k = 0; k < rows.cols(); ++k) {
+      result(i, k) = static_cast<float>(rows(i, k) - centre[k]);
+    }
+  }
+  return result;
+}
+
 // The statistics of the kept scores of one query; weights that come later do not matter here.
 SoftmaxRow statistics(std::span<const float> kept, bool keeps_first, const Softmax& softmax,
                       double beta) {
@@ -36,53 +55,66 @@ SoftmaxRow statistics(std::span<const float> kept, bool keeps_first, const Softm
   return row;
 }
 
+// What a row's weights relative to the largest have to be multiplied with, and what they add up to
+// then: less than 1 beside a sink.
+struct RowShare {
+  double factor;
+  double total;
+};
+
 // All strips of one call, and where their results go.
 class SoftmaxRun {
  public:
-  SoftmaxRun(const AttentionInputs& inputs, const AttentionVariant& variant)
+  SoftmaxRun(const AttentionInputs& inputs, const AttentionVariant& variant,
+             std::span<const std::size_t> queries)
       : variant_(variant),
         softmax_(std::get<Softmax>(variant.kind)),
-        queries_(rounded(inputs.queries)),
+        tokens_(queries),
+        queries_(rounded(rows_of<double>(inputs.queries, queries))),
         keys_(rounded(inputs.keys)),
-        values_(rounded(inputs.values)),
-        result_{Matrix<double>(inputs.queries.rows(), inputs.values.cols()),
-                std::vector<RowStatistics>(inputs.queries.rows())} {}
+        centre_(mean_of(inputs.values)),
+        values_(offsets(inputs.values, centre_)),
+        result_{Matrix<double>(queries.size(), inputs.values.cols()),
+                std::vector<RowStatistics>(queries.size())} {}
 
   void strip(Range queries) {
-    const KeyColumns columns(variant_.mask.ranges_seen(queries, keys_.rows()));
+    const auto tokens = tokens_.subspan(queries.begin, queries.size());
+    const KeyColumns columns(variant_.mask.ranges_seen(tokens, keys_.rows()));
     Matrix<float> weights(queries.size(), columns.size());
     columns.for_each_range([&](Range keys, Range place) {
       multiply_abt(queries_.view().row_range(queries), keys_.view().row_range(keys),
                    columns_of(weights.view(), place));
     });
-    const std::vector<double> shares = weigh(queries, columns, weights);
+    const std::vector<RowShare> shares = weigh(queries, columns, weights);
     mix(queries, columns, weights, shares);
   }
 
   AttentionResult result() && { return std::move(result_); }
 
  private:
-  // Turns scores into weights relative to the largest of their row; returns what normalises them.
-  std::vector<double> weigh(Range queries, const KeyColumns& columns, Matrix<float>& strip) {
+  // Turns scores into weights relative to the largest of their row.
+  std::vector<RowShare> weigh(Range queries, const KeyColumns& columns, Matrix<float>& strip) {
     const double beta = variant_.inverse_temperature;
     RowScores<float> scores(softmax_, columns);
-    std::vector<double> shares;
+    std::vector<RowShare> shares;
     for (std::size_t q = 0; q < queries.size(); ++q) {
-      const std::size_t query = queries.begin + q;
-      const VisibleKeys seen = variant_.mask.visible(query, keys_.rows());
+      const std::size_t token = tokens_[queries.begin + q];
+      const VisibleKeys seen = variant_.mask.visible(token, keys_.rows());
       scores.take(seen, strip.row(q));
-      result_.rows[query] = {seen.size(),
-                             statistics(scores.kept(), scores.keeps_first(seen), softmax_, beta)};
+      const SoftmaxRow row = statistics(scores.kept(), scores.keeps_first(seen), softmax_, beta);
       const float largest = scores.largest();
       const double partition = scores.weigh(largest, beta);
-      shares.push_back(share_of(softmax_, partition, beta * static_cast<double>(largest)));
+      const double share = share_of(softmax_, partition, beta * static_cast<double>(largest));
+      shares.push_back({share, partition * share});
       scores.put(seen, strip.row(q));
+      const double self = static_cast<double>(strip(q, columns.column(token))) * share;
+      result_.rows[queries.begin + q] = {seen.size(), row, self};
     }
     return shares;
   }
 
   void mix(Range queries, const KeyColumns& columns, const Matrix<float>& weights,
-           std::span<const double> shares) {
+           std::span<const RowShare> shares) {
     const MatrixView<double> outputs = result_.outputs.view().row_range(queries);
     Matrix<float> part(queries.size(), values_.cols());
     columns.for_each_range(kMixedKeys, [&](Range keys, Range place) {
@@ -90,26 +122,32 @@ class SoftmaxRun {
       kernels::accumulate(part, outputs);
     });
     for (std::size_t q = 0; q < queries.size(); ++q) {
-      for (double& x : outputs.row(q)) x *= shares[q];
+      const std::span<double> output = outputs.row(q);
+      for (std::size_t k = 0; k < output.size(); ++k) {
+        output[k] = shares[q].total * centre_[k] + shares[q].factor * output[k];
+      }
     }
   }
 
   const AttentionVariant& variant_;
   const Softmax& softmax_;
+  std::span<const std::size_t> tokens_;  // that ask
   Matrix<float> queries_;
   Matrix<float> keys_;
-  Matrix<float> values_;
+  std::vector<double> centre_;  // v̄
+  Matrix<float> values_;        // v − v̄
   AttentionResult result_;
 };
 
 }  // namespace
 
 AttentionResult softmax_attention(const AttentionInputs& inputs, const AttentionVariant& variant,
-                                  const RunContext& context) {
-  const std::size_t n = inputs.queries.rows();
-  SoftmaxRun run(inputs, variant);
-  parallel_for(strips_of<float>(n), context,
-               [&](std::size_t s) { run.strip(strip_of<float>(s, n)); });
+                                  std::span<const std::size_t> queries, const RunContext& context) {
+  const std::size_t rows = rows_of_strip<float>(inputs.keys.rows());
+  SoftmaxRun run(inputs, variant, queries);
+  parallel_for((queries.size() + rows - 1) / rows, context, [&](std::size_t s) {
+    run.strip({s * rows, std::min(queries.size(), (s + 1) * rows)});
+  });
   return std::move(run).result();
 }
 

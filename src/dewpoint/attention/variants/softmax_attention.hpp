@@ -11,6 +11,7 @@ namespace dewpoint::attention {
 /// variant_attention of a softmax kind, checked already.
 [[nodiscard]] AttentionResult softmax_attention(const AttentionInputs& inputs,
                                                 const AttentionVariant& variant,
+                                                std::span<const std::size_t> queries,
                                                 const RunContext& context);
 
 /// variant_jvp and variant_vjp of a softmax kind, by BLAS in double. Weights are computed anew for

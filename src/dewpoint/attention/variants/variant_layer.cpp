@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "dewpoint/attention/variants/linear_attention.hpp"
 #include "dewpoint/core/vectors.hpp"
 
 namespace dewpoint::attention {
@@ -40,25 +41,42 @@ void copy_rows(MatrixView<const double> from, MatrixView<double> to) {
 }  // namespace
 
 LayerVariantResult variant_layer(const TokenCloud& tokens, const LayerVariant& parameters,
-                                 const RunContext& context) {
+                                 std::span<const std::size_t> queries, const RunContext& context) {
   check(parameters.projections, tokens.dimension());
-  LayerVariantResult result{Matrix<double>(tokens.size(), tokens.dimension()), {}};
+  LayerVariantResult result{Matrix<double>(queries.size(), tokens.dimension()), {}};
   ProgressTally tally(context.progress, static_cast<double>(parameters.projections.heads));
   for (std::size_t h = 0; h < parameters.projections.heads; ++h) {
     const AttentionMatrices inputs = project(parameters.projections, h, tokens.directions);
-    AttentionResult head = variant_attention(inputs.views(), parameters.attention,
+    AttentionResult head = variant_attention(inputs.views(), parameters.attention, queries,
                                              {context.threads, context.stop, {}});
     copy_rows(head.outputs, columns_of_head(parameters, result.outputs, h));
     result.rows.push_back(std::move(head.rows));
     tally.finish(1.0);
   }
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const double length = parameters.residual * tokens.norms[i];
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    const double length = parameters.residual * tokens.norms[queries[i]];
     for (std::size_t k = 0; k < tokens.dimension(); ++k) {
-      result.outputs(i, k) += length * tokens.directions(i, k);
+      result.outputs(i, k) += length * tokens.directions(queries[i], k);
     }
   }
   return result;
+}
+
+LayerVariantResult variant_layer(const TokenCloud& tokens, const LayerVariant& parameters,
+                                 const RunContext& context) {
+  return variant_layer(tokens, parameters, all_queries(tokens.size()), context);
+}
+
+std::vector<std::vector<RowStatistics>> linear_rows(const TokenCloud& tokens,
+                                                    const LayerVariant& parameters,
+                                                    std::span<const std::size_t> queries,
+                                                    const RunContext& context) {
+  std::vector<std::vector<RowStatistics>> rows;
+  for (std::size_t h = 0; h < parameters.projections.heads; ++h) {
+    const AttentionMatrices inputs = project(parameters.projections, h, tokens.directions);
+    rows.push_back(LinearAttention(inputs.views(), parameters.attention, context).rows(queries));
+  }
+  return rows;
 }
 
 VariantJacobian::VariantJacobian(const TokenCloud& tokens, LayerVariant parameters,

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "dewpoint/attention/jacobian_products.hpp"
@@ -31,11 +32,11 @@ struct LayerVariant {
 };
 
 struct LayerVariantResult {
-  Matrix<double> outputs;                        // x', n x d
+  Matrix<double> outputs;                        // x', a row per token that was asked for
   std::vector<std::vector<RowStatistics>> rows;  // of each head, as AttentionResult::rows
 };
 
-/// The layer on every token.
+/// The layer's outputs for some tokens, increasing.
 ///
 ///   Domain      n ≥ 1, d ≥ 1, norms > 0; what both check() let pass, else Error{bad_value}.
 ///   Accuracy    variant_error(n, d/H, β) of the largest |v| of a head, at most 1, as ‖q‖ ≤ 1 and
@@ -45,7 +46,17 @@ struct LayerVariantResult {
 ///               (3) the same bytes for any number of threads.
 [[nodiscard]] LayerVariantResult variant_layer(const TokenCloud& tokens,
                                                const LayerVariant& parameters,
+                                               std::span<const std::size_t> queries,
                                                const RunContext& context = {});
+/// For every token.
+[[nodiscard]] LayerVariantResult variant_layer(const TokenCloud& tokens,
+                                               const LayerVariant& parameters,
+                                               const RunContext& context = {});
+
+/// The rows of a linear kind, which its layer does without: LinearAttention::rows of each head.
+[[nodiscard]] std::vector<std::vector<RowStatistics>> linear_rows(
+    const TokenCloud& tokens, const LayerVariant& parameters, std::span<const std::size_t> queries,
+    const RunContext& context = {});
 
 /// The Jacobian of that layer with respect to the tokens x, in double: for hutchinson_norm and
 /// singular values. Holds queries, keys and values of all heads, O(n d).

@@ -134,6 +134,16 @@ void mix(const KeptKeys<Scalar>& kept, std::optional<double> sink, MatrixView<co
   for (Scalar& x : output) x /= partition;
 }
 
+// p_jj, from its definition; 0 where the query does not keep itself.
+double self_weight(const KeptKeys<double>& kept, std::optional<double> sink, std::size_t query) {
+  const auto self = std::ranges::find(kept.keys, query);
+  if (self == kept.keys.end()) return 0.0;
+  const double own = kept.logits[static_cast<std::size_t>(self - kept.keys.begin())];
+  double partition = sink ? std::exp(*sink - own) : 0.0;
+  for (const double logit : kept.logits) partition += std::exp(logit - own);
+  return 1.0 / partition;
+}
+
 SoftmaxRow statistics(const KeptKeys<double>& kept, std::optional<double> sink) {
   SoftmaxRow row;
   if (sink) row.sink = *sink;
@@ -175,7 +185,8 @@ AttentionResult reference_attention(const AttentionInputs& inputs,
   AttentionResult result{reference_outputs(inputs, variant), {}};
   for (std::size_t j = 0; j < inputs.queries.rows(); ++j) {
     const auto kept = kept_keys(inputs, variant, logit, j);
-    result.rows.push_back({kept.visible, statistics(kept, sink_of(variant))});
+    result.rows.push_back(
+        {kept.visible, statistics(kept, sink_of(variant)), self_weight(kept, sink_of(variant), j)});
   }
   return result;
 }
