@@ -12,7 +12,8 @@
 // being the same in all rows: without mask, rotations and residual, rows of tokens that have come
 // within a gap g of each other differ by β g of their length only, and below g ≈ E/β that is
 // rounding. So one layer is followed from a gap g to about E² g, and gaps of g³ from g ≥ E. A sink
-// and a residual put numbers of order 1 into the sum, and gaps end at their rounding, 1e-30.
+// puts S_j v̄ into the sum, which is off by E whatever the gap, and gaps end at E²: 1e-26 for a
+// hundred tokens, 1e-23 for thousands. With a residual they end at the rounding of α r_j, 1e-30.
 // log_deep_variant_noise says where, layer by layer. deep_layer, for the plain layer, has no such
 // end.
 //
