@@ -11,6 +11,7 @@ python=/usr/bin/python3
 "$build/exp_bench"
 "$build/top_scores_bench"
 "$build/layer_bench"
+"$build/variants_bench"
 "$build/float32_bench"
 "$build/head_bench" "$here/peers" "$python"
 "$build/phase_map_bench" "$here/peers" "$python" ${DEWPOINT_TORCH_PYTHON:+"$DEWPOINT_TORCH_PYTHON"}

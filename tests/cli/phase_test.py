@@ -34,6 +34,41 @@ class Point(ProgramTest):
         self.assertEqual(contraction["samples"], 4)
         self.assertGreater(contraction["standard_error"], 0)
 
+    def test_every_form_of_a_layer_runs_and_is_recorded(self):
+        for form in (["--mask", "dilated:9:3"], ["--mask", "global:9:3"], ["--attention", "sink:5"],
+                     ["--mask", "window:40", "--attention", "off-by-one"],
+                     ["--attention", "top:7"], ["--mask", "causal", "--attention", "linear"],
+                     ["--attention", "features:32"], ["--projections", "orthogonal:4"],
+                     ["--rope", "10000"]):
+            out = self.succeed_json("phase", "point", "--n", "96", "--d", "16", "--replicas", "2",
+                                    *form)
+            self.assertEqual(set(out["observables"]) - {"norm_sampling_error"}, {
+                "contraction", "smallest_cosine", "mean_cosine", "largest_cosine", "entropy",
+                "largest_weight", "participation", "self_mass", "cluster_mass", "rest_mass",
+                "jacobian_norm"}, form)
+            for name, value in zip(form[::2], form[1::2]):
+                self.assertEqual(str(out["parameters"][name[2:]]).removesuffix(".0"), value)
+            self.assertIsNone(out["theory"])
+
+    def test_contradictory_forms_are_refused_in_one_line(self):
+        base = ["phase", "point", "--n", "64", "--d", "16"]
+        for form, said in (
+                (["--mask", "window:0"], "mask: window:0 leaves every query"),
+                (["--mask", "none,causal"], "mask: 'none,causal' is not"),
+                (["--mask", "dilated:4:0"], "mask: dilated:4:0 needs"),
+                (["--attention", "top:65"], "attention: top:65 keeps more keys than a query sees"),
+                (["--mask", "window:4", "--attention", "top:5"], "4 of 64 tokens under mask window:4"),
+                (["--mask", "window:4", "--attention", "linear"], "needs the mask none or causal"),
+                (["--attention", "sink:inf"], "attention: sink:inf has no finite logit"),
+                (["--projections", "orthogonal:3"], "projections: 3 heads do not divide"),
+                (["--projections", "orthogonal:16", "--rope", "1e4"], "rope: 1 coordinates"),
+                (["--rope", "-3"], "rope: base -3 is not"),
+                (["--attention", "sink:1", "--eta", "exact"], "eta: exact is known for plain"),
+                (["--tokens", "clustered", "--rho", "0.1", "--mask", "causal"], "cluster mass")):
+            self.assertIn(said, self.refuse(2, *base, *form))
+            self.assertIn(said, self.refuse(2, "phase", "map", *base[2:], *form, "-o", "x.study"))
+        self.assertFalse(os.path.exists(os.path.join(self.folder.name, "x.study")))
+
     def test_one_random_cloud_has_no_error_bar(self):
         out = self.succeed_json("phase", "point", "--n", "64")
         self.assertIsNone(out["observables"]["contraction"]["standard_error"])

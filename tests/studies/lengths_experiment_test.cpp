@@ -58,6 +58,17 @@ TEST(Lengths, MultipliesTheCriticalTemperatureByTheSchedule) {
   }
 }
 
+// β is in proportion; a strength of 1 leaves the point as it was, so that its cells are found.
+TEST(Lengths, AStrengthMultipliesTheTemperature) {
+  const Point plain = resolved({{"n", 192.0}, {"n0", 64.0}, {"law", "ssmax"}});
+  const Point strong = resolved({{"n", 192.0}, {"n0", 64.0}, {"law", "ssmax"}, {"strength", 1.25}});
+  EXPECT_EQ(number_named(strong, "beta"), 1.25 * number_named(plain, "beta"));
+  EXPECT_EQ(
+      canonical_text(resolved({{"n", 192.0}, {"n0", 64.0}, {"law", "ssmax"}, {"strength", 1.0}})),
+      canonical_text(plain));
+  EXPECT_THROW((void)resolved({{"strength", 0.0}}), Error);
+}
+
 // Property (2): every number that both give, to the last bit.
 TEST(Lengths, MeasuresWhatAPhasePointMeasures) {
   const Point point = resolved(

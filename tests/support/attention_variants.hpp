@@ -31,7 +31,8 @@ inline std::vector<attention::AttentionVariant> every_variant(double beta, std::
   std::vector<attention::AttentionVariant> variants;
   for (const std::string& mask : kPatterns) {
     for (const std::string& kind : kSoftmaxKinds) {
-      if (kind != "top:5" || n >= 5) variants.push_back(variant(kind, mask, beta));
+      const std::size_t seen = attention::parse_key_pattern(mask).visible(n - 1, n).size();
+      if (kind != "top:5" || seen >= 5) variants.push_back(variant(kind, mask, beta));
     }
   }
   for (const std::string& mask : kLinearPatterns) {

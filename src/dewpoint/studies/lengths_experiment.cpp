@@ -78,6 +78,8 @@ std::vector<Parameter> all_parameters() {
   std::vector<Parameter> parameters = cloud_parameters();
   parameters.push_back({"law", word, std::string("constant"), law_names()});
   parameters.push_back({"n0", whole, 4096.0, "tokens at which every law is critical; at least 3"});
+  parameters.push_back(
+      {"strength", number, 1.0, "factor of beta at every length, > 0; 1: critical at n0"});
   parameters.push_back({"rows", whole, 1024.0,
                         fmt::format("queries sampled where there are more than {} tokens, and "
                                     "outputs of an effective rank; at least 3",
@@ -99,13 +101,19 @@ double critical_beta(const Point& point, double n) {
   return theory::simplex_annealed_beta(std::log(n), 1.0 - number_of(point, "rho"));
 }
 
-double beta_of(const Point& point) {
+// Of the law as it is critical at n0.
+double calibrated_beta(const Point& point) {
   const double n = number_of(point, "n"), n0 = number_of(point, "n0");
   const std::string& law = word_of(point, "law");
   if (law == kCritical) return critical_beta(point, n);
   const scaling::Schedule schedule = scaling::named_schedule(law, n0);
   return critical_beta(point, n0) * scaling::multiplier(schedule, n) /
          scaling::multiplier(schedule, n0);
+}
+
+double beta_of(const Point& point) {
+  const double strength = has(point, "strength") ? number_of(point, "strength") : 1.0;
+  return strength * calibrated_beta(point);
 }
 
 std::string completed_law(const std::string& law, std::size_t dimension, double n0) {
@@ -139,6 +147,7 @@ void drop_irrelevant(Point& point) {
   const bool sphere = word_of(point, "tokens") == "sphere";
   if (sphere) point.erase("rho");
   if (word_of(point, "tokens") != "equicorrelated") point.erase("common");
+  if (number_of(point, "strength") == 1.0) point.erase("strength");
   if (asks_for_norm(point)) return;
   for (const char* name : {"eta-error", "eta-probes", "eta-most"}) point.erase(name);
 }
@@ -147,6 +156,8 @@ void check(const Point& point) {
   (void)whole_between(point, "n", 3.0, kMostLength);
   (void)whole_between(point, "n0", 3.0, kMostLength);
   (void)whole_between(point, "rows", 3.0, 1e6);
+  const double strength = number_of(point, "strength");
+  require(strength > 0.0 && std::isfinite(strength), "strength", strength, "a finite number > 0");
   if (asks_for_norm(point)) (void)whole_between(point, "eta-most", 0.0, kMostNormTokens);
 }
 

@@ -41,13 +41,13 @@ void for_both_paths(const AttentionInputs& inputs, const AttentionVariant& varia
 
 TEST(AttentionVariant, AQueryThatSeesOnlyItselfGetsItsOwnValue) {
   const auto inputs = test::normal_inputs(9, 4, 3, "AttentionVariant/itself");
-  for (const std::string kind : {"softmax", "top:1", "top:5"}) {
+  for (const std::string kind : {"softmax", "top:1"}) {
     for (const std::string mask : {"window:1", "dilated:1:2"}) {
       for_both_paths(inputs.views(), variant(kind, mask, 2.0), [&](const Matrix<double>& outputs) {
-        // The value as float32.
+        // What the value differs from the mean by, as float32.
         for (std::size_t k = 0; k < outputs.size(); ++k) {
           EXPECT_NEAR(outputs.data()[k], inputs.values.data()[k],
-                      0x1p-24 * std::abs(inputs.values.data()[k]));
+                      0x1p-24 * 2.0 * test::largest(inputs.values));
         }
       });
     }
@@ -77,6 +77,9 @@ TEST(AttentionVariant, AtBetaZeroEveryKeyWeighsTheSame) {
 
 // All keys are the same: the first K of the visible ones stay.
 TEST(AttentionVariant, TiesAtTheEdgeOfTheTopGoToTheSmallerIndex) {
+  // Powers of 2 less their mean are exact in float32; a quotient, a product with the mean and a sum
+  // of numbers up to 2048 round in double.
+  constexpr double kRounding = 4.0 * 2048.0 * 0x1p-53;
   Matrix<double> same(12, 2), values(12, 1);
   for (std::size_t i = 0; i < 12; ++i) {
     same(i, 0) = 1.0;
@@ -85,14 +88,13 @@ TEST(AttentionVariant, TiesAtTheEdgeOfTheTopGoToTheSmallerIndex) {
   for (const double beta : {0.0, 1.0, 1e6}) {
     for_both_paths({same, same, values}, variant("top:3", "none", beta),
                    [](const Matrix<double>& outputs) {
-                     // Thirds of 1 + 2 + 4, divided in double.
                      for (std::size_t j = 0; j < 12; ++j)
-                       EXPECT_DOUBLE_EQ(outputs(j, 0), 7.0 / 3.0);
+                       EXPECT_NEAR(outputs(j, 0), 7.0 / 3.0, kRounding);
                    });
     for_both_paths({same, same, values}, variant("top:3", "window:5", beta),
                    [](const Matrix<double>& outputs) {
-                     EXPECT_DOUBLE_EQ(outputs(11, 0), (128.0 + 256.0 + 512.0) / 3.0);
-                     EXPECT_DOUBLE_EQ(outputs(1, 0), 1.5);
+                     EXPECT_NEAR(outputs(11, 0), (128.0 + 256.0 + 512.0) / 3.0, kRounding);
+                     EXPECT_NEAR(outputs(1, 0), 1.5, kRounding);
                    });
   }
 }
@@ -170,8 +172,8 @@ TEST(AttentionVariant, WhatCannotBeIsRefusedInOneLine) {
   };
   EXPECT_EQ(
       refusal("top:7", "causal", 1.0),
-      "attention: top:7 keeps more keys than a query sees, 6 of 6 tokens under mask none; K is at "
-      "most 6");
+      "attention: top:7 keeps more keys than a query sees, 6 of 6 tokens under mask causal; K is "
+      "at most 6");
   EXPECT_EQ(refusal("top:6", "causal", 1.0), "accepted");
   EXPECT_EQ(refusal("linear", "window:3", 1.0),
             "attention: linear needs the mask none or causal, not window:3");

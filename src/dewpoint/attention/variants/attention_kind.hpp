@@ -18,8 +18,8 @@
 // β = 0 gives every kind equal weights (before a sink takes its share).
 //
 // Of equal scores at the edge of top:K the ones with the smaller index stay. A query that sees
-// fewer than K keys keeps all of them, which every causal mask makes of the first rows; K above the
-// number of all tokens is refused (check in attention_variant.hpp).
+// fewer than K keys keeps all of them, which every causal mask makes of the first rows; K above
+// what any query sees is refused (check in attention_variant.hpp).
 //
 // The last two never form a weight of one pair: sums over keys of φ(k) vᵀ do, which is why their
 // masks are `none` and `causal` and no other.

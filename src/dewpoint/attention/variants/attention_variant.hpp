@@ -134,8 +134,8 @@ void check(const AttentionInputs& inputs, const AttentionVariant& variant);
 ///
 ///     do_j = Σ_i p_ji dv_i + Σ_i p_ji r_ji v_i − (Σ_i p_ji r_ji) o_j.
 ///
-/// A sink does not move, so the formula stays; top:K keeps the keys that it keeps, which is the
-/// derivative wherever its choice does not change.
+/// A sink does not move (sink_derivative says what happens if it does); top:K keeps the keys that
+/// it keeps, which is the derivative wherever its choice does not change.
 ///
 ///   Accuracy    double: (n + 4 d + 20 + 2 (d + 4) B) 2⁻⁵² of the sum of absolute values of all
 ///               terms, which is at most max‖dv‖ + 2 max|r| max‖v‖, B = β max‖q‖ max‖k‖.
@@ -158,6 +158,15 @@ void check(const AttentionInputs& inputs, const AttentionVariant& variant);
                                             const AttentionVariant& variant,
                                             MatrixView<const double> gradient,
                                             const RunContext& context = {});
+
+/// ∂o_j/∂B = −p_j o_j for a sink of logit B, p_j being the sink's weight in row j: what a learned
+/// sink needs beside the two products above. Zeros for kinds without a sink.
+///
+///   Accuracy    as variant_jvp.
+///   Properties  (1) is the derivative of the outputs with respect to B.
+[[nodiscard]] Matrix<double> sink_derivative(const AttentionInputs& inputs,
+                                             const AttentionVariant& variant,
+                                             const RunContext& context = {});
 
 /// Keys whose products with values are added in float32 before the sum moves on to double.
 inline constexpr std::size_t kMixedKeys = 64;

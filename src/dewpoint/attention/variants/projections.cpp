@@ -20,8 +20,9 @@ Matrix<double> random_orthogonal(std::size_t d, const Stream& stream) {
 
 void check_heads(std::size_t heads, std::size_t d) {
   if (heads > 0 && d % heads == 0) return;
-  throw Error(Code::bad_value,
-              fmt::format("projections: {} heads do not divide the dimension {} of the tokens", heads, d));
+  throw Error(
+      Code::bad_value,
+      fmt::format("projections: {} heads do not divide the dimension {} of the tokens", heads, d));
 }
 
 // Columns of y W, or of y itself.

@@ -13,6 +13,7 @@ struct WeightStrip {
   Range queries;
   KeyColumns columns;
   Matrix<double> weights;
+  std::vector<double> sinks;  // weight of the sink of each query; 0 without one
   Matrix<double> outputs;
 };
 
@@ -56,18 +57,21 @@ WeightStrip weight_strip(const AttentionInputs& inputs, const AttentionVariant& 
   multiply_columns(columns, inputs.queries.row_range(queries), inputs.keys, weights);
 
   RowScores<double> scores(softmax, columns);
+  std::vector<double> sinks;
   for (std::size_t q = 0; q < queries.size(); ++q) {
     const VisibleKeys seen = variant.mask.visible(queries.begin + q, n);
     scores.take(seen, weights.row(q));
     const double largest = scores.largest();
     const double share = share_of(softmax, scores.weigh(largest, beta), beta * largest);
     for (double& weight : scores.kept()) weight *= share;
+    const auto& logit = softmax.sink_logit();
+    sinks.push_back(logit ? share * std::exp(*logit - beta * largest) : 0.0);
     scores.put(seen, weights.row(q));
   }
 
   Matrix<double> outputs(queries.size(), inputs.values.cols());
   add_mixed(columns, weights, inputs.values, outputs);
-  return {queries, std::move(columns), std::move(weights), std::move(outputs)};
+  return {queries, std::move(columns), std::move(weights), std::move(sinks), std::move(outputs)};
 }
 
 void add_forward(const AttentionInputs& inputs, double beta, const AttentionInputs& change,
@@ -138,6 +142,22 @@ Matrix<double> softmax_jvp(const AttentionInputs& inputs, const AttentionVariant
     const WeightStrip strip = weight_strip(inputs, variant, strip_of<double>(s, n));
     add_forward(inputs, variant.inverse_temperature, change, strip,
                 result.view().row_range(strip.queries));
+  });
+  return result;
+}
+
+Matrix<double> sink_derivative(const AttentionInputs& inputs, const AttentionVariant& variant,
+                               const RunContext& context) {
+  check(inputs, variant);
+  const std::size_t n = inputs.queries.rows();
+  Matrix<double> result(n, inputs.values.cols());
+  if (!std::holds_alternative<Softmax>(variant.kind)) return result;
+  parallel_for(strips_of<double>(n), context, [&](std::size_t s) {
+    const WeightStrip strip = weight_strip(inputs, variant, strip_of<double>(s, n));
+    for (std::size_t q = 0; q < strip.queries.size(); ++q) {
+      const auto row = result.row(strip.queries.begin + q);
+      for (std::size_t k = 0; k < row.size(); ++k) row[k] = -strip.sinks[q] * strip.outputs(q, k);
+    }
   });
   return result;
 }
