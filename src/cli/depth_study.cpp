@@ -4,12 +4,16 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <utility>
 
 #include "cli/console.hpp"
 #include "cli/study_record.hpp"
+#include "dewpoint/core/distributions/sphere_gap.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/unknown.hpp"
+#include "dewpoint/theory/random_heads.hpp"
 #include "dewpoint/theory/simplex_depth.hpp"
 #include "dewpoint/theory/two_level_depth.hpp"
 
@@ -99,6 +103,50 @@ Frame empty_frame(const ExactDepth& p) {
   return frame;
 }
 
+Frame filled_frame(const ExactDepth& p,
+                   const std::function<std::vector<ExactLayer>(double beta)>& layers_at) {
+  Frame frame = empty_frame(p);
+  const auto set = [&](const char* name, std::size_t cell, double value) {
+    if (frame.find_variable(name) != nullptr) frame.variable(name).cells[cell] = {value, 0.0, 0};
+  };
+  for (std::size_t g = 0; g < p.gamma.size(); ++g) {
+    const double beta = p.gamma[g] * std::log(p.n);
+    const std::vector<ExactLayer> layers = layers_at(beta);
+    for (std::size_t l = 0; l <= p.layers; ++l) {
+      const std::size_t cell = g * (p.layers + 1) + l;
+      set("log10_gap", cell, layers[l].log_gap / std::log(10.0));
+      set("mean_cosine", cell, layers[l].mean_cosine);
+      set("contraction", cell,
+          l == 0 ? kUnknown : std::exp(layers[l].log_gap - layers[l - 1].log_gap));
+      set("jacobian_norm", cell, layers[l].jacobian_norm);
+      set("log10_inner_gap", cell, layers[l].log_inner_gap / std::log(10.0));
+    }
+  }
+  return frame;
+}
+
+// Random heads, and the plain layer otherwise, on tokens that theory/random_heads.hpp knows.
+bool has_random_heads(const experiments::PhaseDepth& p) {
+  attention::LayerForm form = p.form;
+  const bool heads = std::exchange(form.heads, 0) > 0;
+  return heads && form == attention::LayerForm{} && p.residual == 0.0 && p.cloud.d >= 3 &&
+         p.cloud.d <= SphereGap::kMostDimension &&
+         (p.cloud.law == "sphere" || p.cloud.law == "equicorrelated");
+}
+
+std::vector<ExactLayer> random_head_layers(const ExactDepth& p, double beta, double heads) {
+  const theory::RandomHeadStack stack{std::log(p.n), static_cast<int>(p.d),
+                                      beta * theory::random_head_deviation(p.d, heads)};
+  const auto start = theory::random_head_state(stack, p.squared_norm, p.rho);
+  const auto states = theory::random_head_trajectory(start, stack, static_cast<int>(p.layers));
+  std::vector<ExactLayer> layers;
+  for (std::size_t l = 0; l < states.size(); ++l) {
+    layers.push_back({states[l].log_gap, 1.0 - states[l].gap()});
+    if (l > 0) layers[l].jacobian_norm = theory::random_head_gradient(states[l - 1], stack);
+  }
+  return layers;
+}
+
 std::vector<std::pair<std::string, std::string>> parameters_of(const experiments::PhaseDepth& p) {
   std::vector<std::pair<std::string, std::string>> parameters = {
       {"tokens", p.cloud.law},
@@ -129,46 +177,35 @@ std::vector<std::pair<std::string, std::string>> parameters_of(const experiments
 
 Frame exact_depth(const ExactDepth& p) {
   check(p);
-  Frame frame = empty_frame(p);
-  const auto set = [&](const char* name, std::size_t cell, double value) {
-    if (frame.find_variable(name) != nullptr) frame.variable(name).cells[cell] = {value, 0.0, 0};
-  };
-  for (std::size_t g = 0; g < p.gamma.size(); ++g) {
-    const double beta = p.gamma[g] * std::log(p.n);
-    const auto layers = p.law == "simplex" ? simplex_layers(p, beta) : two_level_layers(p, beta);
-    for (std::size_t l = 0; l <= p.layers; ++l) {
-      const std::size_t cell = g * (p.layers + 1) + l;
-      set("log10_gap", cell, layers[l].log_gap / std::log(10.0));
-      set("mean_cosine", cell, layers[l].mean_cosine);
-      set("contraction", cell,
-          l == 0 ? kUnknown : std::exp(layers[l].log_gap - layers[l - 1].log_gap));
-      set("jacobian_norm", cell, layers[l].jacobian_norm);
-      set("log10_inner_gap", cell, layers[l].log_inner_gap / std::log(10.0));
-    }
-  }
-  return frame;
+  return filled_frame(p, [&](double beta) {
+    return p.law == "simplex" ? simplex_layers(p, beta) : two_level_layers(p, beta);
+  });
 }
 
 std::optional<Frame> theory_of(const experiments::PhaseDepth& p) {
   const bool simplex = p.cloud.law == "simplex" || p.cloud.law == "equicorrelated";
-  if (!simplex && p.cloud.law != "two-level") return {};
-  if (p.rescaled || p.form != attention::LayerForm{}) return {};
+  const bool heads = has_random_heads(p);
+  if (!heads && !simplex && p.cloud.law != "two-level") return {};
+  if (p.rescaled || (!heads && p.form != attention::LayerForm{})) return {};
   for (const double gamma : p.gamma) {
     if (gamma == 0.0) return {};
   }
   const auto d = static_cast<double>(p.cloud.d);
   ExactDepth exact;
-  exact.law = simplex ? "simplex" : "two-level";
+  exact.law = heads || simplex ? "simplex" : "two-level";
   exact.n = static_cast<double>(p.cloud.n);
   exact.d = d;
-  exact.rho = p.cloud.rho;
+  exact.rho = p.cloud.law == "sphere" ? 0.0 : p.cloud.rho;
   exact.rho_inner = p.cloud.rho_inner;
   exact.cluster_size = static_cast<double>(p.cloud.cluster_size);
   exact.squared_norm = p.cloud.norm == tokens::Norm::gauss ? d : 1.0;
   exact.gamma = p.gamma;
   exact.residual = p.residual;
   exact.layers = p.layers;
-  return exact_depth(exact);
+  if (!heads) return exact_depth(exact);
+  return filled_frame(exact, [&](double beta) {
+    return random_head_layers(exact, beta, static_cast<double>(p.form.heads));
+  });
 }
 
 store::StudyRecord depth_study(const experiments::PhaseDepth& parameters, int threads,

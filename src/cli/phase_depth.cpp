@@ -135,8 +135,8 @@ void warn_of_unresolved(const Frame& frame) {
   for (const Estimate& cell : frame.variable("unresolved_pairs").cells) {
     if (!(cell.mean > 0.0)) continue;
     fmt::print(
-        "Some pairs came so close within a wide cloud that λ leaves them out: see "
-        "unresolved_pairs in --json.\n");
+        "Some pairs came so close that rounding hides their gap: λ leaves them out, and with all "
+        "of them\nthe gap is unknown; see unresolved_pairs in --json.\n");
     return;
   }
 }

@@ -117,6 +117,34 @@ class Depth(ProgramTest):
         self.assertEqual(self.succeed_json(*self.small, *more, "--threads", "1"),
                          self.succeed_json(*self.small, *more, "--threads", "2"))
 
+    def test_goes_through_layers_of_every_form(self):
+        for form in (["--attention", "sink:1", "--mask", "window:9"], ["--attention", "top:5"],
+                     ["--attention", "linear", "--mask", "causal"],
+                     ["--projections", "orthogonal:2", "--rope", "100"],
+                     ["--mask", "global:4:2", "--attention", "off-by-one"]):
+            out = self.succeed_json(*self.small, *form, "--singular-values", "1")
+            frame = out["frames"]["phase_depth"]["variables"]
+            for name in ("mean_cosine", "jacobian_norm", "end_to_end_norm"):
+                self.assertNotIn(None, frame[name]["mean"][0][1:], form)
+            self.assertNotIn("depth_theory", out["frames"])
+
+    def test_random_heads_have_their_theory_beside_them(self):
+        out = self.succeed_json(*self.small, "--tokens", "sphere", "--projections", "orthogonal:1")
+        theory = out["frames"]["depth_theory"]["variables"]
+        self.assertEqual(theory["mean_cosine"]["mean"][0][0], 0)
+        self.assertNotIn(None, theory["jacobian_norm"]["mean"][1][1:])
+
+    # Gaps below rounding are no numbers; what is beside them is.
+    def test_says_where_rounding_hides_the_gaps(self):
+        weak = ["phase", "depth", "--tokens", "sphere", "--n", "48", "--d", "8", "--gamma", "0.1",
+                "--layers", "8", "--projections", "orthogonal:1"]
+        self.assertIn("rounding hides their gap", self.succeed(*weak))
+        frame = self.succeed_json(*weak)["frames"]["phase_depth"]["variables"]
+        self.assertIsNone(frame["log10_gap"]["mean"][0][8])
+        self.assertIsNone(frame["contraction"]["mean"][0][8])
+        self.assertEqual(frame["unresolved_pairs"]["mean"][0][8], 48 * 47 / 2)
+        self.assertIsNotNone(frame["jacobian_norm"]["mean"][0][8])
+
     # A simplex follows its recursion; 1 − ρ from float64 tokens, three times its error per layer.
     def test_a_simplex_follows_the_exact_recursion(self):
         arguments = ["--n", "24", "--rho", "0.4", "--gamma", "1.5,2.5", "--layers", "5",
@@ -164,6 +192,15 @@ class Refusals(ProgramTest):
             (["phase", "depth", "--gamma", "-1"], ["gamma", "-1"]),
             (["phase", "depth", "--n", "4", "--d", "2", "--singular-values", "8"],
              ["singular-values", "8"]),
+            (["phase", "depth", "--d", "8", "--projections", "orthogonal:3"],
+             ["projections", "3 heads", "8"]),
+            (["phase", "depth", "--projections", "orthogonal:1", "--eta", "exact"],
+             ["eta", "exact", "hutchinson"]),
+            (["phase", "depth", "--n", "48", "--attention", "top:99"], ["attention", "top:99", "48"]),
+            (["phase", "depth", "--attention", "linear", "--mask", "window:4"],
+             ["linear", "window:4", "causal"]),
+            (["phase", "depth", "--exact", "--projections", "orthogonal:1"],
+             ["exact", "plain softmax"]),
         ]:
             message = self.refuse(2, *arguments)
             for word in words:

@@ -35,8 +35,9 @@ STUDIES = {
 }
 FIGURES = [figure for figures in STUDIES.values() for figure in figures]
 CERTIFICATES = ["certificate.json", "certificate.md", "errata.json", "errata.md"]
-LONG = ["fd-eight-layers", "fd-heads", "fine-phase-map", "lengths-gamma", "lengths-simplex",
-        "lengths-sphere", "million-tokens", "stage-boundaries", "text-tinystories", "text-wikitext"]
+LONG = ["depth-random-heads-gradient", "depth-random-heads", "fd-eight-layers", "fd-heads",
+        "fine-phase-map", "lengths-gamma", "lengths-simplex", "lengths-sphere", "million-tokens",
+        "stage-boundaries", "text-tinystories", "text-wikitext"]
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "long")
 FLOAT32 = 2.0 ** -24  # its rounding
 

@@ -10,6 +10,7 @@
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/estimate.hpp"
 #include "dewpoint/experiments/phase_depth.hpp"
+#include "dewpoint/theory/random_heads.hpp"
 #include "dewpoint/theory/simplex_depth.hpp"
 #include "support/test_seed.hpp"
 
@@ -128,6 +129,48 @@ TEST(DepthExperiment, TheoryKnowsWhatItDoesNotDescribe) {
   }
 }
 
+TEST(DepthExperiment, RandomHeadsHaveTheirOwnTheory) {
+  const Point point = resolved({{"tokens", word("sphere")},
+                                {"n", 64.0},
+                                {"d", 16.0},
+                                {"c", 0.5},
+                                {"layers", 3.0},
+                                {"projections", word("orthogonal:2")},
+                                {"eta", word("auto")},
+                                {"end-to-end", true}});
+  const auto theory = depth_experiment().predict(point);
+  ASSERT_EQ(theory.size(), positions(depth_experiment().predictions(point)));
+  const double log_n = std::log(64.0);
+  const theory::RandomHeadStack stack{log_n, 16, 0.5 * std::sqrt(2.0 * log_n)};
+  const auto states =
+      theory::random_head_trajectory(theory::random_head_state(stack, 1.0, 0.0), stack, 3);
+  // β is stored as γ = β/log n: two roundings, and as many of what is made of it.
+  for (std::size_t l = 0; l <= 3; ++l) {
+    EXPECT_NEAR(theory[l] * std::log(10.0), states[l].log_gap, 1e-9) << l;
+    EXPECT_NEAR(theory[4 + l], 1.0 - states[l].gap(), 1e-9) << l;
+    EXPECT_NEAR(theory[16 + l] / states[l].end_to_end(), 1.0, 1e-9) << l;
+    if (l == 0) continue;
+    EXPECT_NEAR(theory[8 + l] * states[l - 1].gap() / states[l].gap(), 1.0, 1e-9) << l;
+    EXPECT_NEAR(theory[12 + l] / theory::random_head_gradient(states[l - 1], stack), 1.0, 1e-9);
+  }
+  // β_c = √(2 log n H d).
+  EXPECT_NEAR(theory.back() * log_n, std::sqrt(2.0 * log_n * 2.0 * 16.0), 1e-12);
+  const auto measured = depth_experiment().measure({&point, 1}, 1, 0, kOneThread)[0];
+  EXPECT_EQ(measured.size(), positions(depth_experiment().observables(point)));
+}
+
+TEST(DepthExperiment, RandomHeadsOfOtherLayersHaveNone) {
+  for (const Point& other : {Point{{"gamma", 1.0}, {"mask", word("causal")}},
+                             Point{{"gamma", 1.0}, {"tokens", word("half-sphere")}},
+                             Point{{"gamma", 1.0}, {"attention", word("sink:1")}}}) {
+    Point point = other;
+    point["projections"] = word("orthogonal:4");
+    for (const double number : depth_experiment().predict(resolved(point))) {
+      EXPECT_TRUE(std::isnan(number));
+    }
+  }
+}
+
 TEST(DepthExperiment, ObservablesFollowWhatIsAskedFor) {
   const auto names = [](const Point& point) {
     std::vector<std::string> found;
@@ -139,6 +182,7 @@ TEST(DepthExperiment, ObservablesFollowWhatIsAskedFor) {
   EXPECT_EQ(names({{"gamma", 1.0}}).back(), "unresolved_pairs");
   EXPECT_EQ(names({{"gamma", 1.0}, {"eta", word("auto")}}).back(), "jacobian_norm");
   EXPECT_EQ(names({{"gamma", 1.0}, {"singular-values", 3.0}}).back(), "singular_value");
+  EXPECT_EQ(names({{"gamma", 1.0}, {"end-to-end", true}}).back(), "end_to_end_norm");
   const auto last =
       depth_experiment().observables(resolved({{"gamma", 1.0}, {"singular-values", 3.0}})).back();
   EXPECT_EQ(last.inner[0].coordinates.size(), 13U);
@@ -149,7 +193,9 @@ TEST(DepthExperiment, ResolvingAgainChangesNothing) {
   const std::vector<Point> given = {
       {{"c", 1.1}, {"rho", 0.3}},
       {{"gamma", 2.0}, {"singular-values", 2.0}, {"norm", word("gauss")}},
-      {{"beta", 7.0}, {"tokens", word("sphere")}, {"probes", 5.0}}};
+      {{"beta", 7.0}, {"tokens", word("sphere")}, {"probes", 5.0}},
+      {{"gamma", 2.0}, {"end-to-end", true}},
+      {{"c", 0.7}, {"tokens", word("sphere")}, {"projections", word("orthogonal:4")}}};
   for (const Point& point : given) {
     const Point once = resolved(point);
     EXPECT_EQ(canonical_text(resolved(once)), canonical_text(once));
@@ -175,6 +221,13 @@ TEST(DepthExperiment, BadPointsAreNamed) {
             "singular-values: 8 is not below n d = 8");
   EXPECT_EQ(complaint({{"c", 1.0}, {"gamma", 1.0}}),
             "c: 1 is given beside gamma; allowed: one of them");
+  EXPECT_EQ(
+      complaint({{"c", 1.0},
+                 {"tokens", word("sphere")},
+                 {"mask", word("causal")},
+                 {"projections", word("orthogonal:1")}}),
+      "c: where mask causal, projections orthogonal:1 on tokens 'sphere' freeze is not known; "
+      "use gamma or beta");
 }
 
 }  // namespace

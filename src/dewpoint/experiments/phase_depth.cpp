@@ -10,11 +10,11 @@
 
 #include "dewpoint/attention/deep_layers.hpp"
 #include "dewpoint/attention/jacobian_products.hpp"
-#include "dewpoint/attention/rowwise_layer.hpp"
 #include "dewpoint/attention/singular_values.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/random.hpp"
 #include "dewpoint/core/unknown.hpp"
+#include "dewpoint/experiments/depth_stack.hpp"
 #include "dewpoint/experiments/variant_point.hpp"
 
 namespace dewpoint::experiments {
@@ -28,41 +28,23 @@ using Values = std::array<double, kDepthObservables.size()>;
 
 double log10_of(double natural) { return natural / std::log(10.0); }
 
-// Layers [0, depth) of a chain.
-class FirstLayers final : public attention::JacobianOperator {
- public:
-  FirstLayers(const attention::JacobianChain& chain, std::size_t depth)
-      : chain_(&chain), depth_(depth) {}
-  [[nodiscard]] std::size_t rows() const override { return chain_->rows(); }
-  [[nodiscard]] std::size_t dimension() const override { return chain_->dimension(); }
-  [[nodiscard]] Matrix<double> jvp(const Matrix<double>& change) const override {
-    return chain_->jvp(change, {0, depth_});
-  }
-  [[nodiscard]] Matrix<double> vjp(const Matrix<double>& gradient) const override {
-    return chain_->vjp(gradient, {0, depth_});
-  }
-
- private:
-  const attention::JacobianChain* chain_;
-  std::size_t depth_;
-};
-
 // One cloud through all layers at one γ.
 class Descent {
  public:
-  Descent(const PhaseDepth& p, const TokenCloud& cloud, double gamma, std::uint64_t replica,
+  Descent(const PhaseDepth& p, double gamma, std::uint64_t replica, DepthStack& stack,
           const RunContext& context)
-      : p_(p), cloud_(cloud), gamma_(gamma), replica_(replica), context_(context) {}
+      : p_(p), gamma_(gamma), replica_(replica), stack_(stack), context_(context) {}
 
-  DepthSample run() {
-    attention::DeepTokens tokens(cloud_);
+  DepthSample run(const TokenCloud& cloud) {
+    attention::DeepTokens tokens(cloud);
     sample_.layers.push_back(state_values(attention::deep_angles(tokens, context_)));
     const double first_gap = sample_.layers[0][0];
+    double gap = first_gap;
     for (std::size_t l = 0; l < p_.layers; ++l) {
-      const double shrunk = p_.rescaled ? first_gap - sample_.layers.back()[0] : 0.0;
-      const double beta = gamma_ * std::log(static_cast<double>(cloud_.size()));
-      layers_.push_back({beta * std::pow(10.0, std::min(shrunk, kMostRescaling)), p_.residual});
-      tokens = one_layer(tokens, layers_.back());
+      const double shrunk = p_.rescaled ? first_gap - gap : 0.0;
+      const double beta = gamma_ * std::log(static_cast<double>(cloud.size()));
+      tokens = one_layer(tokens, beta * std::pow(10.0, std::min(shrunk, kMostRescaling)));
+      if (!std::isnan(sample_.layers.back()[0])) gap = sample_.layers.back()[0];
     }
     if (p_.end_to_end) add_end_to_end();
     return std::move(sample_);
@@ -84,38 +66,43 @@ class Descent {
     return values;
   }
 
-  attention::DeepTokens one_layer(const attention::DeepTokens& before,
-                                  const attention::Layer& layer) {
-    attention::DeepTokens after =
-        attention::deep_layer(before, layer, *p_.form.plain_mask(), context_);
+  attention::DeepTokens one_layer(const attention::DeepTokens& before, double beta) {
+    attention::DeepTokens after = stack_.add(before, beta);
     const auto shrinking = attention::deep_contraction(before, after, context_);
-    Values values = state_values(attention::deep_angles(after, context_));
-    values[5] = layer.inverse_temperature;
+    const auto angles = attention::deep_angles(after, context_);
+    Values values = state_values(angles);
+    values[5] = beta;
     values[6] = shrinking.contraction;
     values[7] = log10_of(shrinking.log_contraction);
     values[8] = static_cast<double>(shrinking.unresolved_pairs);
+    lost_ = lost_ || !(angles.log_mean_gap >= stack_.log_noise());
+    if (lost_) forget_gaps(before.size(), values);
     if (const auto norm = norm_of_replica(p_.norm, p_.seed, replica_)) {
-      values[kNorm] =
-          attention::jacobian_norm(before.cloud(), layer, *p_.form.plain_mask(), *norm, context_)
-              .mean;
+      values[kNorm] = stack_.norm(*norm);
     }
     sample_.layers.push_back(values);
     return after;
   }
 
+  // Gaps that are rounding, and all that is made of them later, are not known; that cosines are 1
+  // is.
+  static void forget_gaps(std::size_t n, Values& values) {
+    values[0] = values[6] = values[7] = kUnknown;
+    values[8] = 0.5 * static_cast<double>(n) * (static_cast<double>(n) - 1.0);
+  }
+
   void add_end_to_end() {
-    const attention::JacobianChain chain(cloud_, layers_, *p_.form.plain_mask(), context_);
     const Stream signs(p_.seed, "end to end/probes", replica_);
     const Stream start(p_.seed, "end to end/start", replica_);
     const std::size_t count = p_.end_to_end->singular_values;
     sample_.singular_values.assign(p_.layers + 1, std::vector<double>(count, 1.0));
     for (std::size_t l = 1; l <= p_.layers; ++l) {
       context_.throw_if_stopped();
-      const FirstLayers jacobian(chain, l);
+      const auto jacobian = stack_.first_layers(l);
       sample_.layers[l][kEndToEnd] =
-          attention::hutchinson_norm(jacobian, p_.end_to_end->probes, signs).mean;
+          attention::hutchinson_norm(*jacobian, p_.end_to_end->probes, signs).mean;
       if (count == 0) continue;
-      const auto top = attention::top_singular_values(jacobian, count, start);
+      const auto top = attention::top_singular_values(*jacobian, count, start);
       for (std::size_t k = 0; k < count; ++k) {
         sample_.singular_values[l][k] = top ? top->values[k] : kUnknown;
       }
@@ -123,11 +110,11 @@ class Descent {
   }
 
   const PhaseDepth& p_;
-  const TokenCloud& cloud_;
   double gamma_;
   std::uint64_t replica_;
+  DepthStack& stack_;
   const RunContext& context_;
-  std::vector<attention::Layer> layers_;
+  bool lost_ = false;  // whether gaps have come below what rounding makes
   DepthSample sample_;
 };
 
@@ -227,10 +214,16 @@ bool is_asked_for(const PhaseDepth& p, std::size_t variable) {
   return true;
 }
 
+DepthSample sample_stack(const PhaseDepth& p, const TokenCloud& cloud, double gamma,
+                         std::uint64_t replica, DepthStack& stack, const RunContext& context) {
+  return Descent(p, gamma, replica, stack, context).run(cloud);
+}
+
 DepthSample sample_depth(const PhaseDepth& p, double gamma, std::uint64_t replica,
                          const RunContext& context) {
   const TokenCloud cloud = tokens::make_cloud(p.cloud, p.seed, replica);
-  return Descent(p, cloud, gamma, replica, context).run();
+  const auto stack = depth_stack(p, cloud, replica, context);
+  return sample_stack(p, cloud, gamma, replica, *stack, context);
 }
 
 PhaseDepth resolved(PhaseDepth p) {

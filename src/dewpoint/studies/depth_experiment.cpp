@@ -5,11 +5,13 @@
 #include <span>
 #include <utility>
 
+#include "dewpoint/core/distributions/sphere_gap.hpp"
 #include "dewpoint/core/unknown.hpp"
 #include "dewpoint/experiments/phase_depth.hpp"
 #include "dewpoint/experiments/phase_replica.hpp"
 #include "dewpoint/studies/parameter_checks.hpp"
 #include "dewpoint/studies/phase_parameters.hpp"
+#include "dewpoint/theory/random_heads.hpp"
 #include "dewpoint/theory/simplex_depth.hpp"
 
 namespace dewpoint::studies {
@@ -30,6 +32,8 @@ std::vector<Parameter> all_parameters() {
                         "of the end-to-end Jacobian: its norm and so many of the largest; 0: not "
                         "looked at",
                         false});
+  parameters.push_back({"end-to-end", flag, false,
+                        "the norm of the end-to-end Jacobian without its singular values", false});
   parameters.push_back({"probes", whole, static_cast<double>(end_to_end.probes),
                         "random probes for the norm of the end-to-end Jacobian, at least 1",
                         false});
@@ -82,30 +86,74 @@ bool has_recursion(const Point& point) {
   return is_simplex(point) && !flag_of(point, "rescale") && number_of(point, "gamma") > 0.0;
 }
 
-// The predictions over the layers, one after the other.
-std::vector<double> recursion(const Point& point, bool norm) {
+bool has_random_heads(const Point& point) {
+  return has_freezing(point) && number_of(point, "alpha") == 0.0 && !flag_of(point, "rescale") &&
+         number_of(point, "gamma") > 0.0 && number_of(point, "d") >= 3.0 &&
+         number_of(point, "d") <= SphereGap::kMostDimension;
+}
+
+// What theory says over the layers, 0 first.
+struct DepthTheory {
+  std::vector<double> log_gaps, cosines;
+  std::vector<double> norms = {kUnknown};
+  std::vector<double> end_to_end;
+};
+
+DepthTheory simplex_theory(const Point& point) {
   const theory::SimplexStack stack{std::log(number_of(point, "n")), inverse_temperature_of(point),
                                    number_of(point, "alpha")};
   const auto start = theory::simplex_state(squared_norm_of(point), number_of(point, "rho"));
   const auto states =
       theory::simplex_trajectory(start, stack, static_cast<int>(count_of(point, "layers")));
-  std::vector<double> gaps;
-  std::vector<double> cosines;
-  std::vector<double> contractions = {kUnknown};
-  std::vector<double> norms = {kUnknown};
-  for (std::size_t l = 0; l < states.size(); ++l) {
-    gaps.push_back(states[l].log_decorrelation / std::log(10.0));
-    cosines.push_back(states[l].correlation());
-    if (l == 0) continue;
-    const auto& before = states[l - 1];
-    contractions.push_back(std::exp(states[l].log_decorrelation - before.log_decorrelation));
-    norms.push_back(theory::simplex_gradient(before, stack, number_of(point, "d")));
+  DepthTheory result;
+  for (const auto& state : states) {
+    result.log_gaps.push_back(state.log_decorrelation);
+    result.cosines.push_back(state.correlation());
+    result.norms.push_back(theory::simplex_gradient(state, stack, number_of(point, "d")));
   }
-  std::vector<double> numbers = std::move(gaps);
-  numbers.insert(numbers.end(), cosines.begin(), cosines.end());
-  numbers.insert(numbers.end(), contractions.begin(), contractions.end());
-  if (norm) numbers.insert(numbers.end(), norms.begin(), norms.end());
+  return result;
+}
+
+DepthTheory random_head_theory(const Point& point) {
+  const double log_n = std::log(number_of(point, "n")), d = number_of(point, "d");
+  const auto heads = static_cast<double>(form_of(point).heads);
+  const theory::RandomHeadStack stack{
+      log_n, static_cast<int>(d),
+      inverse_temperature_of(point) * theory::random_head_deviation(d, heads)};
+  const auto start =
+      theory::random_head_state(stack, squared_norm_of(point), correlation_or_none(point));
+  const auto states =
+      theory::random_head_trajectory(start, stack, static_cast<int>(count_of(point, "layers")));
+  DepthTheory result;
+  for (const auto& state : states) {
+    result.log_gaps.push_back(state.log_gap);
+    result.cosines.push_back(1.0 - state.gap());
+    result.norms.push_back(theory::random_head_gradient(state, stack));
+    result.end_to_end.push_back(state.end_to_end());
+  }
+  return result;
+}
+
+// The predictions one after the other; `layers` + 1 numbers each.
+std::vector<double> predicted(const DepthTheory& theory, std::size_t layers, bool norm,
+                              bool end_to_end) {
+  std::vector<double> numbers;
+  for (const double log_gap : theory.log_gaps) numbers.push_back(log_gap / std::log(10.0));
+  numbers.insert(numbers.end(), theory.cosines.begin(), theory.cosines.end());
+  numbers.push_back(kUnknown);
+  for (std::size_t l = 1; l <= layers; ++l) {
+    numbers.push_back(std::exp(theory.log_gaps[l] - theory.log_gaps[l - 1]));
+  }
+  const auto last = static_cast<std::ptrdiff_t>(layers + 1);  // norms know one layer more
+  if (norm) numbers.insert(numbers.end(), theory.norms.begin(), theory.norms.begin() + last);
+  if (end_to_end) {
+    numbers.insert(numbers.end(), theory.end_to_end.begin(), theory.end_to_end.end());
+  }
   return numbers;
+}
+
+bool predicts_end_to_end(const Point& point) {
+  return has_random_heads(point) && has(point, "probes");
 }
 
 class DepthExperiment final : public Experiment {
@@ -124,8 +172,10 @@ class DepthExperiment final : public Experiment {
   [[nodiscard]] Point resolved(const Point& given) const override {
     Point point = with_defaults(given, parameters_);
     (void)whole_between(point, "layers", 1.0, kMostLayers);
-    const bool end_to_end = whole_between(point, "singular-values", 0.0, 1e6) > 0;
+    const bool ranked = whole_between(point, "singular-values", 0.0, 1e6) > 0;
+    const bool end_to_end = ranked || flag_of(point, "end-to-end");
     (void)whole_between(point, "probes", 1.0, 1e6);
+    if (ranked || !end_to_end) point.erase("end-to-end");
     if (!end_to_end) point.erase("probes");
     point = completed(std::move(point), end_to_end);
     (void)experiments::resolved(depth_of(point, 0));
@@ -151,15 +201,21 @@ class DepthExperiment final : public Experiment {
                                            {"mean_cosine_theory", {layer}},
                                            {"contraction_theory", {layer}}};
     if (word_of(point, "eta") != "none") predictions.push_back({"jacobian_norm_theory", {layer}});
+    if (predicts_end_to_end(point)) predictions.push_back({"end_to_end_norm_theory", {layer}});
     predictions.push_back({"critical_gamma"});
     return predictions;
   }
 
   [[nodiscard]] std::vector<double> predict(const Point& point) const override {
     const bool norm = word_of(point, "eta") != "none";
-    const std::size_t unknown = (norm ? 4 : 3) * (count_of(point, "layers") + 1);
-    std::vector<double> numbers =
-        has_recursion(point) ? recursion(point, norm) : std::vector<double>(unknown, kUnknown);
+    const bool end_to_end = predicts_end_to_end(point);
+    const std::size_t layers = count_of(point, "layers");
+    std::vector<double> numbers(((norm ? 4 : 3) + (end_to_end ? 1 : 0)) * (layers + 1), kUnknown);
+    if (has_recursion(point)) {
+      numbers = predicted(simplex_theory(point), layers, norm, end_to_end);
+    } else if (has_random_heads(point)) {
+      numbers = predicted(random_head_theory(point), layers, norm, end_to_end);
+    }
     numbers.push_back(critical_gamma_of(point));
     return numbers;
   }

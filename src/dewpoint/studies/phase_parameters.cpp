@@ -11,6 +11,8 @@
 #include "dewpoint/experiments/variant_point.hpp"
 #include "dewpoint/studies/parameter_checks.hpp"
 #include "dewpoint/theory/critical_line.hpp"
+#include "dewpoint/theory/random_energy.hpp"
+#include "dewpoint/theory/random_heads.hpp"
 
 namespace dewpoint::studies {
 namespace {
@@ -30,8 +32,15 @@ void require_size(const std::string& name, double value) {
   require(value >= 0.0 && std::isfinite(value), name, value, "a finite number >= 0");
 }
 
-double gamma_of_reduced_scale(double c, const tokens::CloudParameters& cloud) {
+double gamma_of_reduced_scale(const Point& point, const tokens::CloudParameters& cloud) {
+  const double c = number_of(point, "c");
   require_size("c", c);
+  if (form_of(point).heads > 0) {
+    if (has_freezing(point)) return c * critical_gamma_of(point);
+    throw Error(Code::bad_value,
+                fmt::format("c: where {} on tokens '{}' freeze is not known; use gamma or beta",
+                            attention::name_of(form_of(point)), cloud.law));
+  }
   if (!tokens::has_correlation(cloud)) {
     throw Error(Code::bad_value,
                 fmt::format("c: tokens '{}' have no correlation rho to reduce a scale by; use "
@@ -44,7 +53,7 @@ double gamma_of_reduced_scale(double c, const tokens::CloudParameters& cloud) {
 void resolve_temperature(Point& point, const tokens::CloudParameters& cloud) {
   require_one_of(point, {"gamma", "c", "beta"});
   if (has(point, "c")) {
-    point["gamma"] = gamma_of_reduced_scale(number_of(point, "c"), cloud);
+    point["gamma"] = gamma_of_reduced_scale(point, cloud);
   } else if (has(point, "beta")) {
     const double beta = number_of(point, "beta");
     require_size("beta", beta);
@@ -114,7 +123,11 @@ std::vector<Parameter> layer_parameters(std::size_t standard_n) {
        true,
        {"random", "fixed"}},
       {"gamma", number, {}, "beta = gamma log n, >= 0; one of gamma, c, beta is needed"},
-      {"c", number, {}, "instead of gamma: gamma (1 - rho), critical at 1"},
+      {"c",
+       number,
+       {},
+       "instead of gamma: gamma over its critical value, gamma (1 - rho) or, with "
+       "random heads, beta over that of freezing"},
       {"beta", number, {}, "instead of gamma: the inverse temperature itself, >= 0"},
       {"alpha", number, 0.0, "residual strength in x' = ATT(N(x)) + alpha x, >= 0"},
       {"mask", word, std::string("none"),
@@ -215,7 +228,26 @@ bool is_deterministic_cloud(const Point& point) {
   return tokens::is_deterministic(cloud);
 }
 
+bool has_freezing(const Point& point) {
+  const std::string& law = word_of(point, "tokens");
+  attention::LayerForm form = form_of(point);
+  const bool heads = std::exchange(form.heads, 0) > 0;
+  return heads && form == attention::LayerForm{} && (law == "sphere" || law == "equicorrelated");
+}
+
+double correlation_or_none(const Point& point) {
+  return word_of(point, "tokens") == "sphere" ? 0.0 : number_of(point, "rho");
+}
+
 double critical_gamma_of(const Point& point) {
+  if (form_of(point).heads > 0) {
+    if (!has_freezing(point)) return std::numeric_limits<double>::quiet_NaN();
+    const double log_n = std::log(number_of(point, "n"));
+    const double deviation = theory::random_head_deviation(
+                                 number_of(point, "d"), static_cast<double>(form_of(point).heads)) *
+                             std::sqrt(1.0 - correlation_or_none(point));
+    return theory::freezing_beta(log_n, deviation) / log_n;
+  }
   const bool clusters = has(point, "cluster-size");  // which have two thresholds of their own
   if (clusters || !has(point, "rho")) return std::numeric_limits<double>::quiet_NaN();
   return theory::critical_gamma(number_of(point, "rho"));

@@ -4,7 +4,7 @@
 // The temperature is given by one of
 //
 //     gamma   β = γ log n
-//     c       γ = c/(1 − ρ): the reduced scale, critical at 1
+//     c       γ = c critical_gamma: the reduced scale, critical at 1
 //     beta    γ = β/log n
 //
 // and kept as γ. A division rounds: β of a point given by `beta` or `c` is within two units in the
@@ -58,7 +58,13 @@ namespace dewpoint::studies {
 [[nodiscard]] bool is_simplex(const Point& point);
 /// Mean square norm of the tokens, as theory takes it.
 [[nodiscard]] double squared_norm_of(const Point& point);
-/// 1/(1 − ρ); NaN for tokens without one correlation.
+/// Whether random heads freeze as the random energy model does (theory/random_heads.hpp): sphere or
+/// equicorrelated tokens, and no difference from the plain layer but the heads.
+[[nodiscard]] bool has_freezing(const Point& point);
+/// ρ; 0 for tokens of a sphere.
+[[nodiscard]] double correlation_or_none(const Point& point);
+/// 1/(1 − ρ), or where random heads freeze √(2 H d/((1 − ρ) log n)), β_c/log n; NaN for tokens
+/// without one correlation and for random heads of other layers.
 [[nodiscard]] double critical_gamma_of(const Point& point);
 
 }  // namespace dewpoint::studies

@@ -206,6 +206,29 @@ TEST(AttentionVariant, ARequestToStopIsObeyed) {
 }
 
 // Properties (2).
+// Properties (1) and (2) of attention_in_double, for queries and keys of length 1. The reference
+// rounds as much.
+TEST(AttentionInDouble, EqualsTheReferenceForEveryKindAndMask) {
+  constexpr std::size_t n = 40, d = 6;
+  auto inputs = test::normal_inputs(n, d, 5, "AttentionInDouble");
+  for (Matrix<double>* rows : {&inputs.queries, &inputs.keys}) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const double length = std::sqrt(inner(rows->row(i), rows->row(i)));
+      for (double& x : rows->row(i)) x /= length;
+    }
+  }
+  for (const double beta : {0.0, 3.0, 40.0}) {
+    for (const AttentionVariant& variant : test::every_variant(beta, n)) {
+      const Matrix<double> found = attention_in_double(inputs.views(), variant, {1, {}, {}});
+      EXPECT_LE(test::largest_difference(found, reference_outputs(inputs.views(), variant)),
+                2.0 * mixing_error(variant, n, d) * test::largest(inputs.values))
+          << text(variant);
+      const Matrix<double> other = attention_in_double(inputs.views(), variant, {2, {}, {}});
+      EXPECT_EQ(std::memcmp(found.data(), other.data(), found.size() * sizeof(double)), 0);
+    }
+  }
+}
+
 TEST(AttentionVariant, GivesTheSameBytesOnAnyNumberOfThreads) {
   const auto inputs = test::normal_inputs(700, 8, 5, "AttentionVariant/threads");
   const RunContext one{1, {}, {}}, two{2, {}, {}};

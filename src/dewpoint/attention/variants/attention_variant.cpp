@@ -97,6 +97,25 @@ AttentionResult variant_attention(const AttentionInputs& inputs, const Attention
   return variant_attention(inputs, variant, all_queries(inputs.queries.rows()), context);
 }
 
+Matrix<double> attention_in_double(const AttentionInputs& inputs, const AttentionVariant& variant,
+                                   const RunContext& context) {
+  check(inputs, variant);
+  if (std::holds_alternative<Softmax>(variant.kind)) {
+    return softmax_in_double(inputs, variant, context);
+  }
+  return LinearAttention(inputs, variant, context).outputs();
+}
+
+double mixing_error(const AttentionVariant& variant, std::size_t n, std::size_t d) {
+  const double beta = variant.inverse_temperature, dimension = static_cast<double>(d);
+  double exponent = beta, sums = static_cast<double>(n) + 4.0 * dimension + 20.0;
+  if (const auto* map = std::get_if<FeatureMap>(&variant.kind)) {
+    exponent += std::sqrt(beta) * (std::sqrt(dimension) + 6.0);
+    sums += 2.0 * static_cast<double>(map->features(d));
+  }
+  return 0x1p-52 * (sums + 2.0 * (dimension + 4.0) * exponent);
+}
+
 Matrix<double> variant_jvp(const AttentionInputs& inputs, const AttentionVariant& variant,
                            const AttentionInputs& change, const RunContext& context) {
   check(inputs, variant);

@@ -111,6 +111,24 @@ void check(const AttentionInputs& inputs, const AttentionVariant& variant);
                                                 const AttentionVariant& variant,
                                                 const RunContext& context = {});
 
+/// All outputs Σ_i p_ji v_i, weights and sums in double: for values that differ little, which the
+/// caller has centred. Some times slower than variant_attention.
+///
+///   Domain      as variant_attention.
+///   Accuracy    mixing_error(variant, n, d) of the largest |v|.
+///   Properties  (1) equals reference_attention within that accuracy, for every kind and mask.
+///               (2) the same bytes for any number of threads.
+[[nodiscard]] Matrix<double> attention_in_double(const AttentionInputs& inputs,
+                                                 const AttentionVariant& variant,
+                                                 const RunContext& context = {});
+
+/// Rounding of attention_in_double over the largest |v|, for queries and keys of length 1 at most
+/// in d coordinates. A logit is off by d + 4 roundings of β, above and below the fraction; sums of
+/// n weights and of d coordinates add as many. A linear kind rounds its exponents √β⟨ω, x⟩ −
+/// β‖x‖²/2 in place of logits, ‖ω‖ < √d + 6 but for one feature in 1e8, and sums over its features
+/// twice.
+[[nodiscard]] double mixing_error(const AttentionVariant& variant, std::size_t n, std::size_t d);
+
 /// Σ (do_j/dq dq + do_j/dk dk + do_j/dv dv) for a change (dq, dk, dv) of the inputs. For softmax
 /// kinds, with the rate r_ji = β(⟨dq_j, k_i⟩ + ⟨q_j, dk_i⟩) of a logit,
 ///

@@ -14,6 +14,11 @@ namespace dewpoint::attention {
                                                 std::span<const std::size_t> queries,
                                                 const RunContext& context);
 
+/// attention_in_double of a softmax kind, checked already: by BLAS, a strip of queries at a time.
+[[nodiscard]] Matrix<double> softmax_in_double(const AttentionInputs& inputs,
+                                               const AttentionVariant& variant,
+                                               const RunContext& context);
+
 /// variant_jvp and variant_vjp of a softmax kind, by BLAS in double. Weights are computed anew for
 /// every product: time O(n² d), memory O(n d) and a strip.
 [[nodiscard]] Matrix<double> softmax_jvp(const AttentionInputs& inputs,

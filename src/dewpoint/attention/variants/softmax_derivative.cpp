@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <variant>
 
 #include "dewpoint/attention/variants/score_strip.hpp"
@@ -116,6 +117,20 @@ void add_backward(const AttentionInputs& inputs, double beta, MatrixView<const d
 constexpr std::size_t kGroups = 8;
 
 }  // namespace
+
+Matrix<double> softmax_in_double(const AttentionInputs& inputs, const AttentionVariant& variant,
+                                 const RunContext& context) {
+  const std::size_t n = inputs.queries.rows();
+  Matrix<double> result(n, inputs.values.cols());
+  parallel_for(strips_of<double>(n), context, [&](std::size_t s) {
+    const WeightStrip strip = weight_strip(inputs, variant, strip_of<double>(s, n));
+    const auto rows = result.view().row_range(strip.queries);
+    for (std::size_t q = 0; q < rows.rows(); ++q) {
+      std::ranges::copy(strip.outputs.row(q), rows.row(q).begin());
+    }
+  });
+  return result;
+}
 
 Matrix<double> softmax_jvp(const AttentionInputs& inputs, const AttentionVariant& variant,
                            const AttentionInputs& change, const RunContext& context) {
