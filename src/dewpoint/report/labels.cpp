@@ -33,6 +33,7 @@ constexpr auto kLabels = std::to_array<Label>({
     {"sigma", "deviation of the scores σ", "σ"},
     {"signal", "signal s", "s"},
     // tokens
+    {"size", "size (W, K, B or M)", "size"},
     {"rho", "token overlap ρ", "ρ"},
     {"alpha", "residual α", "α"},
     {"residual", "residual α", "α"},

@@ -29,7 +29,8 @@ namespace dewpoint::attention {
 /// part, m_a the largest. For w_i = Σ_a φ_a(q) φ_a(k_i)/Σ_a φ_a(q) Σ_l φ_a(k_l) is at most the
 /// largest of the quotients φ_a(k_i)/Σ_l φ_a(k_l), with φ_a(k_i) ≤ 1 + √β m_a above and
 /// n (p_a + √β A_a) below. So no temperature lets a query choose: coordinates that are spread like
-/// normal ones have p = 1/2 and m/A = √(4π log n) or so, and weights stay below about 12/n.
+/// normal ones have p = 1/2 and m/A = √(4π log n) or so, and weights stay below about 12/n. A
+/// coordinate that is positive in few keys, as along a common direction, makes the bound weaker.
 ///
 ///   Domain      at least one key; 1 where a coordinate is positive in none, or the bound above 1.
 ///   Accuracy    (n + 4) 2⁻⁵².
