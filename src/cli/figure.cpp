@@ -88,6 +88,10 @@ void add_figure(Program& program) {
   verb->add_option("--y", request.y, "Second axis of a heat map; else one line per value of it");
   verb->add_option("--at", o->at, "Only there: n=512 or n=128,512, several times if wanted")
       ->allow_extra_args(false);
+  verb->add_option(
+          "--fit", request.fit,
+          fmt::format("Scaling: the law that is fitted, {}", fmt::join(report::fit_laws(), ", ")))
+      ->capture_default_str();
   verb->add_flag("--log-x", request.log_x, "Logarithmic x axis");
   verb->add_flag("--log-y", request.log_y, "Logarithmic y axis");
   verb->add_flag("--log-colours", request.log_colours, "Logarithmic colours of a heat map");

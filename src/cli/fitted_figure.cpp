@@ -41,16 +41,38 @@ report::ScalingFit drawn(const report::StudyLine& line, const diagnosis::PowerFi
   return out;
 }
 
+// The line that the law is on its own axes.
+diagnosis::PowerFit fit_of(const report::StudyLine& line, report::FitLaw law) {
+  std::vector<double> x = line.x;
+  if (law == report::FitLaw::power_of_logarithm) {
+    for (double& value : x) value = std::log(value);
+  }
+  return diagnosis::fit_power(x, estimates_of(line),
+                              {.log_x = true, .log_y = law != report::FitLaw::logarithm});
+}
+
+const char* name_of_slope(report::FitLaw law) {
+  switch (law) {
+    case report::FitLaw::logarithm:
+      return "slope in log x";
+    case report::FitLaw::power_of_logarithm:
+      return "exponent of log x";
+    default:
+      return "slope";
+  }
+}
+
 FittedFigure scaling(const store::StudyRecord& study, const report::FigureRequest& request) {
+  const report::FitLaw law = report::fit_law(request.fit);
   report::FigureFits fits;
   std::string text;
   for (const report::StudyLine& line : report::lines_of(study, request)) {
     if (line.x.size() < 3) continue;
-    const diagnosis::PowerFit fit = diagnosis::fit_power(line.x, estimates_of(line));
+    const diagnosis::PowerFit fit = fit_of(line, law);
     fits.scaling.push_back(drawn(line, fit));
-    text +=
-        fmt::format("{}: slope {} (95 %: {:.4g} to {:.4g}), chi2/dof {:.3g}\n", name_of(line),
-                    to_string(fit.slope), fit.slope_low, fit.slope_high, fit.chi_square_per_degree);
+    text += fmt::format("{}: {} {} (95 %: {:.4g} to {:.4g}), chi2/dof {:.3g}\n", name_of(line),
+                        name_of_slope(law), to_string(fit.slope), fit.slope_low, fit.slope_high,
+                        fit.chi_square_per_degree);
   }
   return {report::figure_of_study(study, request, fits), text};
 }

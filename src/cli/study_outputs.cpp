@@ -16,6 +16,7 @@ report::FigureRequest request_of(const studies::FigureOutput& output, const std:
   request.x = output.x;
   request.y = output.y;
   for (const std::string& place : output.at) request.at.push_back(report::parse_at(place));
+  request.fit = output.fit;
   request.log_x = output.log_x;
   request.log_y = output.log_y;
   request.title = title;

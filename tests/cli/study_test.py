@@ -114,7 +114,7 @@ class Running(StudyTest):
         self.assertEqual((again["computed"], again["reused"]), (0, 12))
 
     def test_every_template_runs(self):
-        for name in ("phase", "depth", "lengths", "condense", "query", "output", "heat", "harmonics", "dew",
+        for name in ("phase", "depth", "lengths", "variants", "condense", "query", "output", "heat", "harmonics", "dew",
                      "limit", "train"):
             with self.subTest(name):
                 self.write(self.succeed("run", "--template", name), name + ".toml")

@@ -217,6 +217,107 @@ TEST(DewPoint, NamesTheScoreThatIsNotANumber) {
   expect_message([&] { (void)participation_point(matrix); }, "scores(1, 2): inf is not");
 }
 
+// ---- beside a sink --------------------------------------------------------------------------
+
+double beside(const Scores& scores, double sink) {
+  return dew_point_beside_sink(std::span<const double>(scores), sink).value();
+}
+
+/// What everything but the winner holds minus 1, in extended precision.
+long double surplus_beside(const Scores& sorted, double sink, long double beta) {
+  return surplus(sorted, beta) +
+         std::exp(static_cast<long double>(sink) - beta * static_cast<long double>(sorted[0]));
+}
+
+/// The first crossing on a dense grid of β, then bisection; +∞ where there is none up to `most`.
+double searched_beside(Scores scores, double sink, double most) {
+  std::sort(scores.begin(), scores.end(), std::greater<>());
+  constexpr int kPlaces = 20'000;
+  const long double ratio = std::exp(std::log(static_cast<long double>(most) / 1e-3L) / kPlaces);
+  long double lower = 1e-3L, upper = lower;
+  for (int k = 0; k < kPlaces && surplus_beside(scores, sink, upper) > 0.0L; ++k) {
+    lower = upper;
+    upper *= ratio;
+  }
+  if (surplus_beside(scores, sink, upper) > 0.0L) return kInfinity;
+  for (int i = 0; i < 60; ++i) {  // from a thousandth of β
+    const long double middle = 0.5L * (lower + upper);
+    (surplus_beside(scores, sink, middle) > 0.0L ? lower : upper) = middle;
+  }
+  return static_cast<double>(lower);
+}
+
+// Properties (1), (2) and (5), for winners that a sink fears. The reference adds at most 300 terms
+// in 64 bits.
+TEST(DewPoint, BesideASinkEqualsASearchInExtendedPrecision) {
+  if (std::numeric_limits<long double>::digits < 64) GTEST_SKIP() << "no extended precision here";
+  for (std::size_t n : {3, 10, 300}) {
+    Scores scores = drawn_scores("normal", n, test::stream("DewPoint/sink"));
+    *std::max_element(scores.begin(), scores.end()) += 4.0;
+    ASSERT_GT(*std::max_element(scores.begin(), scores.end()), 0.0);
+    double before = point(scores);
+    EXPECT_EQ(beside(scores, -kInfinity), before);
+    for (double sink : {-30.0, -2.0, 0.0, 3.0, 50.0, 3000.0}) {
+      const double found = beside(scores, sink);
+      EXPECT_NEAR(found / searched_beside(scores, sink, 1e5), 1.0, 2.0 * kDewPointError + 1e-15)
+          << n << ' ' << sink;
+      EXPECT_GE(found, before * (1.0 - 2.0 * kDewPointError)) << n << ' ' << sink;
+      EXPECT_GE(found * (1.0 + 2.0 * kDewPointError),
+                sink / *std::max_element(scores.begin(), scores.end()));
+      before = found;
+    }
+  }
+}
+
+// All scores below 0: the sink grows with β, and is outweighed for a while or never. The slope at
+// the first crossing is at least a hundredth here, β|s| and |B| below 30.
+TEST(DewPoint, BesideASinkMayNotExistWhereScoresAreNegative) {
+  if (std::numeric_limits<long double>::digits < 64) GTEST_SKIP() << "no extended precision here";
+  const Scores scores = {-0.5, -3.0, -3.5, -4.0, -7.0};
+  std::size_t found = 0;
+  for (double sink : {-20.0, -10.0, -3.0, -1.2, -0.9, -0.6, -0.2, 0.0, 5.0}) {
+    const double expected = searched_beside(scores, sink, 1e3);
+    if (std::isinf(expected)) {
+      EXPECT_EQ(beside(scores, sink), kInfinity) << sink;
+    } else {
+      EXPECT_NEAR(beside(scores, sink) / expected, 1.0, 1e4 * kDewPointError) << sink;
+      ++found;
+    }
+  }
+  EXPECT_GE(found, 3U);
+  EXPECT_LE(found, 6U);
+  EXPECT_EQ(beside({0.0, -1.0, -1.0, -1.0}, 0.0), kInfinity);
+  EXPECT_NEAR(beside({0.0, -1.0, -1.0, -1.0}, -std::numbers::ln2), std::log(6.0), 1e-12);
+}
+
+// Property (3), and with gaps Δ below a score s the equation (n − 1) e^{−βΔ} + e^{B − βs} = 1.
+TEST(DewPoint, BesideASinkHasAClosedFormForEqualGaps) {
+  for (std::size_t n : {3, 1000, 100'000})
+    for (double sink : {-5.0, 0.0, 8.0, 40.0}) {
+      const double exact = std::log(static_cast<double>(n) - 1.0 + std::exp(sink));
+      EXPECT_NEAR(beside(simplex_scores(n, 0.0), sink) / exact, 1.0, 2.0 * kDewPointError)
+          << n << ' ' << sink;
+      const double beta = beside(simplex_scores(n, 0.5), sink);
+      EXPECT_NEAR((static_cast<double>(n) - 1.0) * std::exp(-0.5 * beta) + std::exp(sink - beta),
+                  1.0, 200.0 * kDewPointError);
+    }
+}
+
+// Properties (4) and (6).
+TEST(DewPoint, BesideASinkScalesWithTheScores) {
+  const Scores scores = drawn_scores("bounded", 50, test::stream("DewPoint/sink-scale"));
+  Scores doubled(scores), raised(scores);
+  for (double& score : doubled) score *= 2.0;
+  for (double& score : raised) score += 1.0;
+  EXPECT_NEAR(beside(doubled, 9.0) * 2.0 / beside(scores, 9.0), 1.0, 4.0 * kDewPointError);
+  EXPECT_LT(beside(raised, 9.0), beside(scores, 9.0));
+  Scores reversed(scores.rbegin(), scores.rend());
+  EXPECT_NEAR(beside(reversed, 9.0) / beside(scores, 9.0), 1.0, 4.0 * kDewPointError);
+  EXPECT_EQ(beside({1.0, 1.0, 0.0}, -4.0), kInfinity);
+  EXPECT_FALSE(dew_point_beside_sink(std::span<const double>(Scores{1.0, 0.0}), 1.0).has_value());
+  expect_message([&] { (void)beside(scores, kInfinity); }, "sink: ");
+}
+
 // ---- many queries ---------------------------------------------------------------------------
 
 Matrix<double> drawn_matrix(std::size_t rows, std::size_t cols, const Stream& stream) {

@@ -199,6 +199,35 @@ TEST(ScalingOfStudy, DrawsFitsThroughTheirPointsAndStatesTheSlopes) {
   for (std::size_t k = 0; k < 2; ++k) EXPECT_NEAR(line.y[k], points.y[k], 1e-13 * points.y[k]);
 }
 
+// The same line under the other laws: a + b log n on an axis of y that is not logarithmic, and a
+// power of log n, which is bent on two that are.
+TEST(ScalingOfStudy, DrawsOtherLawsOnTheirAxes) {
+  FigureRequest request = scaling_request();
+  request.fit = "log";
+  const std::vector<ScalingFit> fits = {{"", "γ = 2", 3.0, 0.1, 1.0, 0.5, {64, 256}}};
+  const LinePanel rising = scaling_of_study(synthetic_study(), request, fits).panels.at(0);
+  EXPECT_EQ(rising.x.scale, AxisScale::logarithmic);
+  EXPECT_EQ(rising.y.scale, AxisScale::linear);
+  EXPECT_EQ(rising.series.back().label, "γ = 2: slope in ln n 3.00 ± 0.10, χ²/dof = 0.5");
+  EXPECT_DOUBLE_EQ(rising.series.back().y[1], 1.0 + 3.0 * std::log(256.0));
+
+  request.fit = "log-power";
+  const LineFigure figure = scaling_of_study(synthetic_study(), request, fits);
+  const Series& bent = figure.panels.at(0).series.back();
+  EXPECT_EQ(figure.panels[0].y.scale, AxisScale::logarithmic);
+  EXPECT_EQ(bent.label, "γ = 2: exponent of ln n 3.00 ± 0.10, χ²/dof = 0.5");
+  EXPECT_EQ(bent.x.back(), 256.0);
+  for (std::size_t k = 0; k < bent.x.size(); ++k) {
+    const double exact = std::exp(1.0) * std::pow(std::log(bent.x[k]), 3.0);
+    EXPECT_NEAR(bent.y[k], exact, 1e-13 * exact);  // a dozen roundings
+  }
+  EXPECT_EQ(figure.caption.find("fits of powers of ln x"), 0U) << figure.caption;
+
+  request.fit = "line";
+  EXPECT_EQ(code_of([&] { static_cast<void>(scaling_of_study(synthetic_study(), request, {})); }),
+            Code::bad_value);
+}
+
 TEST(ScalingOfStudy, KeepsTheNamesOfLinesWithoutFits) {
   const auto series = scaling_of_study(synthetic_study(), scaling_request(), {}).panels[0].series;
   ASSERT_EQ(series.size(), 2U);

@@ -168,7 +168,9 @@ TEST(StudyText, SaysWhatIsWrongAndWhere) {
        ".pdf"},
       {"grid.x = 1\n[[outputs.figures]]\nfile = \"a.svg\"\ncolor = \"red\"",
        "study.toml:5: outputs.figures.color: unknown key; allowed: file, kind, observable, x, y, "
-       "at, log_x, log_y"},
+       "at, fit, log_x, log_y"},
+      {"grid.x = 1\n[[outputs.figures]]\nfile = \"a.svg\"\nfit = \"line\"",
+       "study.toml:5: outputs.figures.fit: found 'line'; allowed: power, log, log-power"},
       {"grid.x = 1\n[[outputs.figures]]\nfile = \"a.svg\"\nobservable = \"entropy\"",
        "study.toml:5: outputs.figures.observable: found 'entropy'; allowed: step, profile, "
        "step_theory, critical_x"},

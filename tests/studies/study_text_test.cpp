@@ -54,6 +54,7 @@ file = "profile.svg"
 observable = "profile"
 x = "rank"
 at = ["n=8", "x=1"]
+fit = "log"
 log_y = true
 )";
 
@@ -74,9 +75,9 @@ TEST(StudyText, IsReadWithEverythingInIt) {
   ASSERT_EQ(study.figures.size(), 2U);
   EXPECT_EQ(study.figures[0],
             (FigureOutput{"step.png", "heatmap", "", "c", "n", {}, false, false}));
-  EXPECT_EQ(
-      study.figures[1],
-      (FigureOutput{"profile.svg", "auto", "profile", "rank", "", {"n=8", "c=1"}, false, true}));
+  EXPECT_EQ(study.figures[1],
+            (FigureOutput{
+                "profile.svg", "auto", "profile", "rank", "", {"n=8", "c=1"}, false, true, "log"}));
 }
 
 TEST(StudyText, HasDefaultsForAllButTheExperiment) {
@@ -130,6 +131,7 @@ kind = "auto"
 observable = "profile"
 x = "rank"
 at = ["n=8", "c=1"]
+fit = "log"
 log_x = false
 log_y = true
 )");

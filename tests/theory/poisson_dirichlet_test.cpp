@@ -10,6 +10,7 @@
 #include <boost/math/quadrature/tanh_sinh.hpp>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "dewpoint/core/estimate.hpp"
 #include "support/test_seed.hpp"
@@ -98,6 +99,28 @@ TEST(PoissonDirichletLargestWeight, GrowsAndStaysBetweenItsBounds) {
   EXPECT_NEAR(previous, 1.0, kPoissonDirichletError);
 }
 
+// Properties (1) and (2) of the majority, whose slope in t is below 1; and its density integrated:
+// the substitution leaves ∫_0^1 u^{α−1} du, here by quadrature of the density itself.
+TEST(PoissonDirichletMajority, IsTheIntegralOfTheDensityAboveOneHalf) {
+  boost::math::quadrature::tanh_sinh<double> rule;
+  for (double load : {1.05, 1.5, 2.0, 7.0}) {
+    const double alpha = 1.0 / load;
+    const double density = rule.integrate(
+        [&](double x, double to_end) {  // to_end: 1 − x in the right half, exactly
+          const double rest = to_end > 0.0 ? to_end : 1.0 - x;
+          return std::pow(x, -1.0 - alpha) * std::pow(rest, alpha - 1.0);
+        },
+        0.5, 1.0, 1e-12);
+    EXPECT_NEAR(poisson_dirichlet_majority(load),
+                density / (std::tgamma(alpha) * std::tgamma(1.0 - alpha)), 1e-10)
+        << load;
+  }
+  EXPECT_NEAR(poisson_dirichlet_majority(kMedianDewLoad), 0.5, 4.0 * kEpsilon);
+  EXPECT_NEAR(poisson_dirichlet_majority(2.0), 2.0 / std::numbers::pi, 2.0 * kEpsilon);
+  EXPECT_EQ(poisson_dirichlet_majority(1.0), 0.0);
+  EXPECT_EQ(poisson_dirichlet_majority(kInfinity), 1.0);
+}
+
 TEST(PoissonDirichlet, VanishesBelowFreezing) {
   for (double load : {0.0, 0.5, 1.0}) {
     EXPECT_EQ(poisson_dirichlet_largest_weight(load), 0.0);
@@ -146,7 +169,7 @@ TEST(PoissonDirichletEntropy, IsMinusTheSlopeOfTheMoments) {
 // ---- draws ----------------------------------------------------------------------------------
 
 struct DrawnMeans {
-  RunningMoments largest_weight, participation, squared_deviation, entropy;
+  RunningMoments largest_weight, majority, participation, squared_deviation, entropy;
 };
 
 // Atoms kept; the rest enters by its mean given the last one. What that misses is the variance
@@ -173,6 +196,7 @@ DrawnMeans drawn(double load, int draws) {
     weighted_log += load * rest * (std::log(gamma) + 1.0 / over);
     const double participation = squares / (partition * partition);
     means.largest_weight.add(first / partition);
+    means.majority.add(first / partition > 0.5 ? 1.0 : 0.0);
     means.participation.add(participation);
     means.squared_deviation.add(std::pow(participation - poisson_dirichlet_participation(load), 2));
     means.entropy.add(std::log(partition) + weighted_log / partition);
@@ -186,11 +210,13 @@ void expect_mean(const RunningMoments& drawn_values, double exact, const char* w
       << what << " at load " << load;
 }
 
-// Property (4) of the largest weight, (1) of participation and variance, (2) of the entropy.
+// Property (4) of the largest weight, (3) of the majority, (1) of participation and variance, (2)
+// of the entropy.
 TEST(PoissonDirichlet, HasTheMeansOfItsDraws) {
   for (double load : {1.5, 2.0, 3.0}) {
     const DrawnMeans means = drawn(load, 4000);
     expect_mean(means.largest_weight, poisson_dirichlet_largest_weight(load), "weight", load);
+    expect_mean(means.majority, poisson_dirichlet_majority(load), "majority", load);
     expect_mean(means.participation, poisson_dirichlet_participation(load), "participation", load);
     expect_mean(means.squared_deviation, poisson_dirichlet_participation_variance(load), "variance",
                 load);

@@ -93,7 +93,9 @@ const std::vector<Claim>& all_claims() {
                                                    fd_training_claims(),
                                                    fd_training_weights_claims(),
                                                    fd_heads_claims(),
-                                                   fd_layers_claims()});
+                                                   fd_layers_claims(),
+                                                   length_claims(),
+                                                   variant_claims()});
   return claims;
 }
 

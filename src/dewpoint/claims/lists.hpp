@@ -41,6 +41,10 @@ namespace dewpoint::claims {
 [[nodiscard]] std::vector<Claim> fd_heads_claims();             // Figures 4, 5
 [[nodiscard]] std::vector<Claim> fd_layers_claims();            // Figure 5, eight layers
 
+// Results of our own.
+[[nodiscard]] std::vector<Claim> length_claims();   // multipliers over context lengths
+[[nodiscard]] std::vector<Claim> variant_claims();  // dew points of masks, sinks, linear attention
+
 // Rows of docs/errata.md.
 [[nodiscard]] std::vector<Claim> cas_jacobian_errata();
 [[nodiscard]] std::vector<Claim> cas_layer_errata();

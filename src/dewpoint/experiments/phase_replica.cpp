@@ -23,10 +23,6 @@ namespace {
 
 using observables::RowMeans;
 
-// Drawing a number of a token takes as long as so many floating-point operations of a product:
-// 33 ns against 45 Gflop/s per core (16 November 2026, n = 1e6, d = 64, 256 rows).
-constexpr double kEmpiricalDrawWork = 1500.0;
-
 std::vector<std::size_t> all_rows(std::size_t n) {
   std::vector<std::size_t> rows(n);
   std::iota(rows.begin(), rows.end(), std::size_t{0});

@@ -98,7 +98,7 @@ std::vector<double> ranked_gaps(std::span<const Score> scores) {
 /// What the others hold against what the runner-up lacks.
 struct Balance {
   double log_ratio;  // log Σ_{others} e^{−βT_j} − log(1 − e^{−βT}): positive below the dew point
-  double slope;  // −d log_ratio/d log β ≥ 1
+  double slope;  // −d log_ratio/d log β; at least 1 without a sink
 
   [[nodiscard]] double step() const { return log_ratio / slope; }
 };
@@ -167,6 +167,49 @@ std::optional<double> dew_point_of(std::span<const Score> scores) {
   return dew_point_of_checked(scores);
 }
 
+// ---- beside a sink --------------------------------------------------------------------------
+
+/// log(e^x + e^y), and the share of the second in the sum.
+struct LogSum {
+  double log_sum, second_share;
+};
+
+LogSum log_sum(double x, double y) {
+  const double larger = std::max(x, y), smaller = std::min(x, y);
+  if (smaller == -kInfinity) return {larger, y > x ? 1.0 : 0.0};
+  return {larger + std::log1p(std::exp(smaller - larger)), 1.0 / (1.0 + std::exp(x - y))};
+}
+
+struct Sink {
+  double logit;
+  double best_score;  // s_max
+};
+
+/// The balance with the sink among the others; its slope may have either sign.
+Balance balance_beside(const Sink& sink, std::span<const double> ranked, double beta) {
+  detail::Others others;
+  for (const double gap : ranked.subspan(2)) others.add(beta * gap);
+  const double mass = others.mass.total(), runner_up = beta * ranked[1];
+  const double scaled_score = beta * sink.best_score;
+  const auto [log_held, sink_share] = log_sum(std::log(mass), sink.logit - scaled_score);
+  const double mean_exponent = mass > 0.0 ? others.exponent.total() / mass : 0.0;
+  return {log_held - std::log(-std::expm1(-runner_up)), (1.0 - sink_share) * mean_exponent +
+                                                            sink_share * scaled_score +
+                                                            runner_up / std::expm1(runner_up)};
+}
+
+/// Newton's method in β from the left. Both logarithms of the balance are convex in β.
+double solve_beside(const Sink& sink, std::span<const double> ranked, double beta) {
+  if (sink.best_score <= 0.0 && sink.logit >= 0.0) return kInfinity;
+  while (std::isfinite(beta)) {
+    const Balance now = balance_beside(sink, ranked, beta);
+    if (!(now.slope > 0.0)) return kInfinity;
+    beta *= 1.0 + now.step();
+    if (now.step() <= kLastStep) return beta;
+  }
+  return kInfinity;
+}
+
 template <class Score>
 std::vector<double> dew_points_of(MatrixView<const Score> scores, const RunContext& context) {
   check_matrix(scores, 3);
@@ -181,6 +224,21 @@ std::vector<double> dew_points_of(MatrixView<const Score> scores, const RunConte
 
 std::optional<double> dew_point(std::span<const double> scores) { return dew_point_of(scores); }
 std::optional<double> dew_point(std::span<const float> scores) { return dew_point_of(scores); }
+
+std::optional<double> dew_point_beside_sink(std::span<const double> scores, double sink_logit) {
+  check_row(scores);
+  if (std::isnan(sink_logit) || sink_logit == kInfinity) {
+    throw Error(Code::bad_value, fmt::format("sink: a logit of {} is not below +inf", sink_logit));
+  }
+  if (scores.size() < 3) return {};
+  std::vector<double> ranked = ranked_gaps(scores);
+  if (ranked[1] < kSmallestGap) return kInfinity;
+  const double without = solve(ranked);
+  if (sink_logit == -kInfinity) return without;
+  const Sink sink{sink_logit, *std::max_element(scores.begin(), scores.end())};
+  const double floor = sink.best_score > 0.0 ? sink.logit / sink.best_score : 0.0;
+  return solve_beside(sink, ranked, std::max(without, floor));
+}
 
 std::vector<double> dew_points(MatrixView<const double> scores, const RunContext& context) {
   return dew_points_of(scores, context);

@@ -70,6 +70,33 @@ inline constexpr double kSmallestGap = 1e-150;
 [[nodiscard]] std::vector<double> dew_points(MatrixView<const float> scores,
                                              const RunContext& context = {});
 
+/// The same beside a sink, a logit B without a key that β does not multiply (off-by-one softmax has
+/// B = 0): where the winner holds as much as all other keys and the sink together, w_max = 1/2,
+///
+///     R(β) + e^{B − β s_max} = 1.
+///
+/// A sink sees the size of the scores, not only their gaps. Where s_max > 0 both terms fall and
+/// there is one such β. Where s_max < 0 the sink wins back what it lost: log(R + e^{B − βs_max}) is
+/// convex in β and crosses 0 twice or not at all; the first crossing is the dew point. Newton's
+/// method from the left of a convex function never passes its first root, and is on the left at
+/// the larger of dew_point and B/s_max.
+///
+///   Domain      as dew_point; B finite, or −∞ for no sink; else Error{Code::bad_value}.
+///   Accuracy    relative error at most 2 kDewPointError where s_max > 0; where s_max ≤ 0, that
+///               times (1 + |B| + β|s_max|) over −d log(R + e^{B − βs_max})/d log β at the root,
+///               which vanishes as the two crossings meet.
+///   Properties  (1) w_max is 1/2 there.
+///               (2) B = −∞: dew_point. Otherwise above it, and above B/s_max for s_max > 0.
+///               (3) equal gaps Δ = s_max: log(n − 1 + e^B)/Δ.
+///               (4) multiplying all scores by c > 0 divides it by c, and their order does not
+///                   matter; adding a constant c > 0 to them lowers it.
+///               (5) grows with B.
+///               (6) nullopt exactly when n < 3; +∞ when the maximum is tied, and when s_max ≤ 0
+///                   and the sink is never outweighed, as for B ≥ 0.
+///   Reference   this project's own.
+[[nodiscard]] std::optional<double> dew_point_beside_sink(std::span<const double> scores,
+                                                          double sink_logit);
+
 /// Sums run in blocks of 256, which are then added with compensation: 256 roundings; the exponents
 /// cost one rounding per unit of their mean, and that mean divides the result again.
 inline constexpr double kDewPointError = 1e-13;

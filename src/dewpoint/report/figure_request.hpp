@@ -20,11 +20,12 @@ struct FigureRequest {
                               // per value
   std::vector<std::pair<std::string, std::string>> at;  // axis and its values, "128" or "64,128":
                                                         // only these are shown
-  bool log_x = false;        // logarithmic, whatever its values; without it, an axis is so where
-  bool log_y = false;        // its values grow by factors (grows_by_factors)
-  bool linear = false;       // no axis is, unless log_x or log_y says so
-  bool log_colours = false;  // of a heat map
-  bool diverging = false;    // blue below `centre`, red above
+  std::string fit = "power";  // of a scaling figure: power, log or log-power (FitLaw)
+  bool log_x = false;         // logarithmic, whatever its values; without it, an axis is so where
+  bool log_y = false;         // its values grow by factors (grows_by_factors)
+  bool linear = false;        // no axis is, unless log_x or log_y says so
+  bool log_colours = false;   // of a heat map
+  bool diverging = false;     // blue below `centre`, red above
   std::optional<double> centre;  // none: 1/2 for fractions, 1 for everything else
   bool unfinished = false;       // cells are still missing: none is painted like its neighbours
   std::string title;             // empty: none

@@ -33,6 +33,7 @@ constexpr auto kLabels = std::to_array<Label>({
     {"sigma", "deviation of the scores σ", "σ"},
     {"signal", "signal s", "s"},
     // tokens
+    {"size", "size (W, K, B or M)", "size"},
     {"rho", "token overlap ρ", "ρ"},
     {"alpha", "residual α", "α"},
     {"residual", "residual α", "α"},
@@ -69,6 +70,9 @@ constexpr auto kLabels = std::to_array<Label>({
     // where attention condenses
     {"beta_dew", "dew point β_dew", "β_dew"},
     {"dew_point", "dew point β_dew", "β_dew"},
+    {"dew_in_log_keys", "dew point over log of the keys in view", ""},
+    {"without_dew", "share of queries without a dew point", "", true},
+    {"best_key", "share of winners with the best score", "", true},
     {"beta_dew_median", "median dew point β_dew", "β_dew"},
     {"beta_pr", "participation point β_PR", "β_PR"},
     {"beta_edge", "edge β_edge", "β_edge"},

@@ -1,6 +1,7 @@
 #include "dewpoint/report/study_curves.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -131,24 +132,46 @@ LineFigure figure_of(const Curves& curves, const FigureRequest& request) {
 
 // ------------------------------------------------------------------------------------- scaling
 
-std::string fit_label(const ScalingFit& fit) {
-  const std::string slope = to_string(Estimate{fit.slope, fit.slope_error, 0});
-  const std::string line = fit.line.empty() ? "" : fit.line + ": ";
-  return fmt::format("{}slope {}, χ²/dof = {:.2g}", line, slope, fit.chi2_per_dof);
+// The law of a figure, and how its slope is called there.
+struct DrawnLaw {
+  FitLaw law;
+  std::string slope;  // "slope", "slope in ln n", "exponent of ln n"
+};
+
+DrawnLaw drawn_law(const FigureRequest& request, const std::string& x) {
+  const FitLaw law = fit_law(request.fit);
+  if (law == FitLaw::logarithm) return {law, "slope in ln " + short_label(x)};
+  if (law == FitLaw::power_of_logarithm) return {law, "exponent of ln " + short_label(x)};
+  return {law, "slope"};
 }
 
-Series fit_series(const ScalingFit& fit, Colour colour) {
-  const auto y = [&](double x) { return std::exp(fit.intercept + fit.slope * std::log(x)); };
-  return {fit_label(fit),
-          SeriesStyle::solid,
-          colour,
-          {fit.x.low, fit.x.high},
-          {y(fit.x.low), y(fit.x.high)},
-          {}};
+double fitted(const ScalingFit& fit, FitLaw law, double x) {
+  const double u = law == FitLaw::power_of_logarithm ? std::log(std::log(x)) : std::log(x);
+  const double v = fit.intercept + fit.slope * u;
+  return law == FitLaw::logarithm ? v : std::exp(v);
+}
+
+std::string fit_label(const ScalingFit& fit, const DrawnLaw& law) {
+  const std::string slope = to_string(Estimate{fit.slope, fit.slope_error, 0});
+  const std::string line = fit.line.empty() ? "" : fit.line + ": ";
+  return fmt::format("{}{} {}, χ²/dof = {:.2g}", line, law.slope, slope, fit.chi2_per_dof);
+}
+
+// Two ends of what is straight on its axes, more places of what is bent.
+Series fit_series(const ScalingFit& fit, const DrawnLaw& law, Colour colour) {
+  Series series{fit_label(fit, law), SeriesStyle::solid, colour, {}, {}, {}};
+  const int steps = law.law == FitLaw::power_of_logarithm ? 32 : 1;
+  for (int k = 0; k <= steps; ++k) {
+    const double share = static_cast<double>(k) / steps;
+    const bool end = k == steps;
+    series.x.push_back(end ? fit.x.high : fit.x.low * std::pow(fit.x.high / fit.x.low, share));
+    series.y.push_back(fitted(fit, law.law, series.x.back()));
+  }
+  return series;
 }
 
 // The fit lies beneath its line, in its colour.
-void add_fit(LineFigure& figure, const ScalingFit& fit) {
+void add_fit(LineFigure& figure, const ScalingFit& fit, const DrawnLaw& law) {
   for (LinePanel& panel : figure.panels) {
     if (panel.title != fit.panel) continue;
     const auto line =
@@ -158,14 +181,40 @@ void add_fit(LineFigure& figure, const ScalingFit& fit) {
     if (line == panel.series.end()) continue;
     const Colour colour = line->colour;
     line->label.clear();  // the fit's entry names the line too
-    panel.series.push_back(fit_series(fit, colour));
+    panel.series.push_back(fit_series(fit, law, colour));
     return;
   }
   throw Error(Code::bad_value,
               fmt::format("no line '{}' in panel '{}' for a fit", fit.line, fit.panel));
 }
 
+const char* fits_text(FitLaw law) {
+  switch (law) {
+    case FitLaw::logarithm:
+      return "fits of a + b ln x";
+    case FitLaw::power_of_logarithm:
+      return "fits of powers of ln x";
+    default:
+      return "fits of powers";
+  }
+}
+
 }  // namespace
+
+const std::vector<std::string>& fit_laws() {
+  static const std::vector<std::string> names{"power", "log", "log-power"};
+  return names;
+}
+
+FitLaw fit_law(const std::string& name) {
+  const auto& names = fit_laws();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    throw Error(Code::bad_value,
+                fmt::format("fit: '{}' is none of {}", name, fmt::join(names, ", ")));
+  }
+  return static_cast<FitLaw>(found - names.begin());
+}
 
 std::vector<StudyLine> lines_of(const store::StudyRecord& study, const FigureRequest& request) {
   const StudySlice slice(study, request);
@@ -189,12 +238,13 @@ LineFigure curve_of_study(const store::StudyRecord& study, const FigureRequest& 
 
 LineFigure scaling_of_study(const store::StudyRecord& study, const FigureRequest& request,
                             const std::vector<ScalingFit>& fits) {
-  FigureRequest doubly = request;
-  doubly.kind = "scaling";
-  doubly.log_x = doubly.log_y = true;
-  const StudySlice slice(study, doubly);
-  const Curves curves = curves_of(slice, doubly);
-  LineFigure figure = figure_of(curves, doubly);
+  FigureRequest scaled = request;
+  scaled.kind = "scaling";
+  scaled.log_x = true;
+  scaled.log_y = fit_law(request.fit) != FitLaw::logarithm;
+  const StudySlice slice(study, scaled);
+  const Curves curves = curves_of(slice, scaled);
+  LineFigure figure = figure_of(curves, scaled);
   for (LinePanel& panel : figure.panels) {
     for (Series& series : panel.series) {
       if (!fits.empty() && series.style == SeriesStyle::line_and_points) {
@@ -202,10 +252,12 @@ LineFigure scaling_of_study(const store::StudyRecord& study, const FigureRequest
       }
     }
   }
-  for (const ScalingFit& fit : fits) add_fit(figure, fit);
+  const DrawnLaw law = drawn_law(request, curves.roles.x->name());
+  for (const ScalingFit& fit : fits) add_fit(figure, fit, law);
   if (curves.theory != nullptr) add_theory_entry(figure);
   if (!fits.empty()) {
-    figure.caption = "fits of powers, ± one standard error\u00a0· " + figure.caption;
+    figure.caption =
+        fmt::format("{}, ± one standard error\u00a0· {}", fits_text(law.law), figure.caption);
   }
   return figure;
 }

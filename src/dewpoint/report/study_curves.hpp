@@ -47,19 +47,32 @@ struct StudyLine {
 [[nodiscard]] LineFigure curve_of_study(const store::StudyRecord& study,
                                         const FigureRequest& request);
 
-/// y = e^intercept x^slope, fitted to a line from x.low to x.high.
+/// What a fit assumes, by its name in FigureRequest::fit:
+///
+///     power        y = e^a x^b
+///     log          y = a + b log x
+///     log-power    y = e^a (log x)^b
+enum class FitLaw { power, logarithm, power_of_logarithm };
+
+/// Throws Error{bad_value} on another name.
+[[nodiscard]] FitLaw fit_law(const std::string& name);
+/// The three names.
+[[nodiscard]] const std::vector<std::string>& fit_laws();
+
+/// The law of the figure with these constants, fitted to a line from x.low to x.high.
 struct ScalingFit {
   std::string panel;  // of the line, as StudyLine has it
   std::string line;
-  double slope = 0.0;
+  double slope = 0.0;  // b
   double slope_error = 0.0;
-  double intercept = 0.0;  // natural logarithm
+  double intercept = 0.0;  // a
   double chi2_per_dof = 0.0;
   Range x{1.0, 2.0};
 };
 
-/// As curve_of_study(), doubly logarithmic against n (or the axis x), each fit as a line in the
-/// colour of its points. The legend states slopes and standard errors.
+/// As curve_of_study(), against n (or the axis x), each fit as a line in the colour of its points.
+/// Both axes are logarithmic, but for y under the law `log`. The legend states slopes and standard
+/// errors.
 [[nodiscard]] LineFigure scaling_of_study(const store::StudyRecord& study,
                                           const FigureRequest& request,
                                           const std::vector<ScalingFit>& fits);

@@ -56,26 +56,9 @@ std::string law_names() {
                      fmt::join(names, ", "), kCritical);
 }
 
-// Those of a layer that have a place here, with their own standards.
-std::vector<Parameter> cloud_parameters() {
-  std::vector<Parameter> kept;
-  for (Parameter& parameter : layer_parameters(4096)) {
-    const std::string_view name = parameter.name;
-    if (name == "tokens") {
-      parameter.words = {"equicorrelated", "simplex", "sphere"};
-      parameter.meaning = "token law: equicorrelated (almost a simplex), simplex or sphere";
-    }
-    if (name == "common") parameter.standard = std::string("fixed");
-    const bool has_place = name == "tokens" || name == "n" || name == "d" || name == "rho" ||
-                           name == "common" || name == "alpha";
-    if (has_place) kept.push_back(std::move(parameter));
-  }
-  return kept;
-}
-
 std::vector<Parameter> all_parameters() {
   using enum ParameterKind;
-  std::vector<Parameter> parameters = cloud_parameters();
+  std::vector<Parameter> parameters = known_cloud_parameters(4096, {"alpha"});
   parameters.push_back({"law", word, std::string("constant"), law_names()});
   parameters.push_back({"n0", whole, 4096.0, "tokens at which every law is critical; at least 3"});
   parameters.push_back(
@@ -144,9 +127,7 @@ PhasePoint phase_point_of(const Point& point, std::uint64_t seed) {
 
 // What does not matter is no part of a point.
 void drop_irrelevant(Point& point) {
-  const bool sphere = word_of(point, "tokens") == "sphere";
-  if (sphere) point.erase("rho");
-  if (word_of(point, "tokens") != "equicorrelated") point.erase("common");
+  drop_unknown_to_cloud(point);
   if (number_of(point, "strength") == 1.0) point.erase("strength");
   if (asks_for_norm(point)) return;
   for (const char* name : {"eta-error", "eta-probes", "eta-most"}) point.erase(name);

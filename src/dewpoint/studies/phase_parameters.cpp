@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -64,18 +65,6 @@ void resolve_temperature(Point& point, const tokens::CloudParameters& cloud) {
   require_size("gamma", number_of(point, "gamma"));
   point.erase("c");
   point.erase("beta");
-}
-
-// Names as they are written here; those of the plain layer are no part of a point, its mask is.
-void resolve_form(Point& point) {
-  const attention::LayerForm form = form_of(point);
-  const attention::LayerForm plain;
-  point["mask"] = form.mask.name();
-  point["attention"] = attention::name_of(form.attention);
-  point["projections"] = attention::projections_name(form);
-  if (form.attention == plain.attention) point.erase("attention");
-  if (form.heads == 0) point.erase("projections");
-  if (form.rotary_base == 0.0) point.erase("rope");
 }
 
 void drop_irrelevant(Point& point, const tokens::CloudParameters& cloud, bool norms_matter) {
@@ -140,6 +129,30 @@ std::vector<Parameter> layer_parameters(std::size_t standard_n) {
   };
 }
 
+std::vector<Parameter> known_cloud_parameters(std::size_t standard_n,
+                                              const std::vector<std::string>& more) {
+  std::vector<Parameter> kept;
+  for (Parameter& parameter : layer_parameters(standard_n)) {
+    const std::string& name = parameter.name;
+    if (name == "tokens") {
+      parameter.words = {"equicorrelated", "simplex", "sphere"};
+      parameter.meaning = "token law: equicorrelated (almost a simplex), simplex or sphere";
+    }
+    if (name == "common") parameter.standard = std::string("fixed");
+    const bool of_cloud =
+        name == "tokens" || name == "n" || name == "d" || name == "rho" || name == "common";
+    if (of_cloud || std::ranges::find(more, name) != more.end()) {
+      kept.push_back(std::move(parameter));
+    }
+  }
+  return kept;
+}
+
+void drop_unknown_to_cloud(Point& point) {
+  if (word_of(point, "tokens") == "sphere") point.erase("rho");
+  if (word_of(point, "tokens") != "equicorrelated") point.erase("common");
+}
+
 std::vector<Parameter> norm_parameters() {
   const attention::NormOptions options;
   return {
@@ -157,6 +170,18 @@ std::vector<Parameter> norm_parameters() {
 }
 
 std::vector<Unit> layer_units() { return {{"gamma", "critical", "c"}}; }
+
+// Names as they are written here; those of the plain layer are no part of a point, its mask is.
+void resolve_form(Point& point) {
+  const attention::LayerForm form = form_of(point);
+  const attention::LayerForm plain;
+  point["mask"] = form.mask.name();
+  point["attention"] = attention::name_of(form.attention);
+  point["projections"] = attention::projections_name(form);
+  if (form.attention == plain.attention) point.erase("attention");
+  if (form.heads == 0) point.erase("projections");
+  if (form.rotary_base == 0.0) point.erase("rope");
+}
 
 Point completed(Point point, bool norms_matter) {
   const tokens::CloudParameters cloud = tokens::resolved(cloud_of(point));

@@ -246,7 +246,7 @@ void Reading::read_outputs(const StudyField& section) {
 }
 
 void Reading::read_figure(const StudyField& section) {
-  section.know_only({"file", "kind", "observable", "x", "y", "at", "log_x", "log_y"});
+  section.know_only({"file", "kind", "observable", "x", "y", "at", "fit", "log_x", "log_y"});
   FigureOutput figure;
   figure.file =
       output_file(section.at("file", "a file of .svg, .png or .pdf"), {".svg", ".png", ".pdf"});
@@ -258,6 +258,9 @@ void Reading::read_figure(const StudyField& section) {
   if (const auto y = section.find("y")) figure.y = axis_name(*y, dimensions_);
   if (const auto at = section.find("at")) {
     for (const StudyField& item : at->list(kConditions)) figure.at.push_back(condition(item));
+  }
+  if (const auto fit = section.find("fit")) {
+    figure.fit = fit->one_of({"power", "log", "log-power"});
   }
   if (const auto log_x = section.find("log_x")) figure.log_x = log_x->flag();
   if (const auto log_y = section.find("log_y")) figure.log_y = log_y->flag();

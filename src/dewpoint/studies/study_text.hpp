@@ -90,6 +90,7 @@ struct FigureOutput {
   std::vector<std::string> at = {};  // "n=512": only there
   bool log_x = false;
   bool log_y = false;
+  std::string fit = "power";  // of a scaling figure: power, log, log-power
   friend bool operator==(const FigureOutput&, const FigureOutput&) = default;
 };
 

@@ -76,6 +76,7 @@ std::string figure_text(const FigureOutput& figure) {
   if (!figure.x.empty()) text += "x = " + quoted(figure.x) + '\n';
   if (!figure.y.empty()) text += "y = " + quoted(figure.y) + '\n';
   if (!figure.at.empty()) text += "at = " + toml_list(figure.at, quoted) + '\n';
+  if (figure.fit != FigureOutput{}.fit) text += "fit = " + quoted(figure.fit) + '\n';
   return text + fmt::format("log_x = {}\nlog_y = {}\n", figure.log_x, figure.log_y);
 }
 

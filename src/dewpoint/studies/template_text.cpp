@@ -26,6 +26,9 @@ constexpr auto kSamples = std::to_array<Sample>({
     {"lengths", 4, "d = 32\nn0 = 256\n",
      "law = [\"constant\", \"ssmax\", \"yarn\"]\n"
      "n = { from = 64, to = 1024, count = 5, scale = \"log\" }\n"},
+    {"variants", 4, "d = 32\nrows = 64\n",
+     "attention = [\"softmax\", \"sink:16\", \"top:64\", \"linear\"]\n"
+     "n = { from = 256, to = 4096, count = 5, scale = \"log\" }\n"},
     {"condense", 8, "draws = 100\n",
      "n = [1e3, 1e12, 1e100]\n"
      "t = { from = 0.25, to = 2.0, count = 8 }\n"},

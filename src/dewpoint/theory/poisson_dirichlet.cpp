@@ -1,5 +1,6 @@
 #include "dewpoint/theory/poisson_dirichlet.hpp"
 
+#include <algorithm>
 #include <boost/math/quadrature/exp_sinh.hpp>
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/expint.hpp>
@@ -57,6 +58,15 @@ double poisson_dirichlet_largest_weight(double load) {
   if (load <= 1.0) return 0.0;
   const double c = complement_of_inverse(load);
   return integral([c](double x) { return 1.0 / positive_series(x, c); });
+}
+
+// sin πα = sin π(1 − α), of whichever is smaller.
+double poisson_dirichlet_majority(double load) {
+  DEWPOINT_EXPECTS(load >= 0.0);
+  if (load <= 1.0) return 0.0;
+  if (std::isinf(load)) return 1.0;
+  const double alpha = 1.0 / load, smaller = std::min(alpha, complement_of_inverse(load));
+  return std::sin(std::numbers::pi * smaller) / (std::numbers::pi * alpha);
 }
 
 double poisson_dirichlet_moment(double load, double power) {

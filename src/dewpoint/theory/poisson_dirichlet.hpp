@@ -32,6 +32,27 @@ namespace dewpoint::theory {
 ///   Reference   derived here; the law is that of [Pitman and Yor 1997].
 [[nodiscard]] double poisson_dirichlet_largest_weight(double load);
 
+/// P(w_1 > 1/2), the share of rows in which one key outweighs all others together,
+///
+///     P(w_1 > 1/2) = sin(πα)/(πα).
+///
+/// Above 1/2 there is room for one weight only, so the density of w_1 there is that of all weights,
+/// x^{−1−α} (1 − x)^{α−1}/(Γ(α) Γ(1 − α)). With u = (1 − x)/x that is u^{α−1} du from 0 to 1, and
+/// the integral 1/(Γ(1 + α) Γ(1 − α)). As a function of β this is the law of the dew points of the
+/// rows: half of them are below 1.66 β_c, and P(β_dew > tβ_c) falls as π²/6t², so that dew points
+/// have a mean and no variance; use their median.
+///
+///   Domain      t ≥ 0; 0 for t ≤ 1, 1 for t = ∞.
+///   Accuracy    8 units in the last place.
+///   Properties  (1) 1/2 at kMedianDewLoad.
+///               (2) 2/π at t = 2.
+///               (3) equals the share among draws of Γ_k.
+///   Reference   derived here; the density is that of [Derrida and Toulouse 1985].
+[[nodiscard]] double poisson_dirichlet_majority(double load);
+
+/// The load t at which poisson_dirichlet_majority is 1/2: β_dew/β_c of the median row.
+inline constexpr double kMedianDewLoad = 1.657400240258006;
+
 /// E Σ_k w_k^p,
 ///
 ///     E Σ w^p = Γ(p − α)/(Γ(p) Γ(1 − α)).

@@ -27,6 +27,24 @@ Matrix<double> feature_directions(const AttentionVariant& variant, std::size_t d
   return directions;
 }
 
+double elu_weight_bound(MatrixView<const double> keys) {
+  std::vector<double> counts(keys.cols()), sums(keys.cols()), largest(keys.cols());
+  for (std::size_t i = 0; i < keys.rows(); ++i) {
+    for (std::size_t a = 0; a < keys.cols(); ++a) {
+      const double part = std::max(keys(i, a), 0.0);
+      counts[a] += part > 0.0 ? 1.0 : 0.0;
+      sums[a] += part;
+      largest[a] = std::max(largest[a], part);
+    }
+  }
+  double bound = 0.0;
+  for (std::size_t a = 0; a < keys.cols(); ++a) {
+    if (counts[a] == 0.0) return 1.0;
+    bound = std::max({bound, 1.0 / counts[a], largest[a] / sums[a]});
+  }
+  return std::min(bound, 1.0);
+}
+
 FeatureRows::FeatureRows(MatrixView<const double> rows, double beta, Directions directions)
     : rows_(rows),
       beta_(beta),

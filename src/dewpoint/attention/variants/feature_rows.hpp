@@ -21,6 +21,23 @@ namespace dewpoint::attention {
 /// ω, M x d: entry (m, k) is draw m d + k of the stream "attention/features" of seed and replica.
 [[nodiscard]] Matrix<double> feature_directions(const AttentionVariant& variant, std::size_t d);
 
+/// A bound on every weight of linear attention (elu) over these keys, for any query and any β:
+///
+///     w_i ≤ (1/n) max_a max(1/p_a, m_a/A_a),
+///
+/// p_a the share of keys whose coordinate a is positive, A_a the mean over all keys of its positive
+/// part, m_a the largest. For w_i = Σ_a φ_a(q) φ_a(k_i)/Σ_a φ_a(q) Σ_l φ_a(k_l) is at most the
+/// largest of the quotients φ_a(k_i)/Σ_l φ_a(k_l), with φ_a(k_i) ≤ 1 + √β m_a above and
+/// n (p_a + √β A_a) below. So no temperature lets a query choose: coordinates that are spread like
+/// normal ones have p = 1/2 and m/A = √(4π log n) or so, and weights stay below about 12/n. A
+/// coordinate that is positive in few keys, as along a common direction, makes the bound weaker.
+///
+///   Domain      at least one key; 1 where a coordinate is positive in none, or the bound above 1.
+///   Accuracy    (n + 4) 2⁻⁵².
+///   Properties  (1) no weight of reference_attention is above it.
+///   Reference   derived here.
+[[nodiscard]] double elu_weight_bound(MatrixView<const double> keys);
+
 /// φ of the rows of one matrix.
 class FeatureRows {
  public:
