@@ -14,8 +14,8 @@
 namespace dewpoint::studies {
 
 /// Observables: those of experiments/phase_depth.hpp over `layer`, singular_value over (layer,
-/// rank). What belongs to the layer that made the tokens is unknown (NaN) at layer 0. Where rounding
-/// hides the gaps of some replicas, the mean is that of the others, whose gaps are wider.
+/// rank). What belongs to the layer that made the tokens is unknown (NaN) at layer 0. Where
+/// rounding hides the gaps of some replicas, the mean is that of the others, whose gaps are wider.
 ///
 /// Predictions, by theory's recursion on the regular simplex (theory/simplex_depth.hpp):
 /// log10_gap_theory, mean_cosine_theory, contraction_theory and, with eta, jacobian_norm_theory,
