@@ -36,7 +36,8 @@ STUDIES = {
 FIGURES = [figure for figures in STUDIES.values() for figure in figures]
 CERTIFICATES = ["certificate.json", "certificate.md", "errata.json", "errata.md"]
 LONG = ["fd-eight-layers", "fd-heads", "fine-phase-map", "lengths-simplex", "lengths-sphere",
-        "million-tokens", "stage-boundaries", "text-tinystories", "text-wikitext"]
+        "million-tokens", "stage-boundaries", "text-tinystories", "text-wikitext",
+        "train-scaling-rates", "train-scaling"]
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "long")
 FLOAT32 = 2.0 ** -24  # its rounding
 
