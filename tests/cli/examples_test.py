@@ -42,7 +42,7 @@ class Examples(ProgramTest):
         for file in long_examples(on_texts=True):
             found = self.succeed_json("run", file, "--dry-run", "-S", "parameters.corpus=\"text.txt\"",
                                       "-S", "parameters.vocabulary=1000", "-S", "parameters.steps=2")
-            self.assertEqual(found["replicas"], 3)
+            self.assertEqual(found["replicas"], 3 * found["cells"])
             experiments.append(found["experiment"])
         self.assertEqual(experiments, ["train-text"] * 2 + ["train-scaling"] * 2)
 
