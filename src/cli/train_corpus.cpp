@@ -217,6 +217,15 @@ TextJob begin_text(const CorpusCommand& command) {
           command.output, command.text.checkpoint};
 }
 
+/// Programs that open a model's folder would read on without the law.
+void require_no_law(const TextRun& run) {
+  if (run.shape().scaling.empty()) return;
+  throw Error(Code::bad_value,
+              fmt::format("model: a folder has no place for the law of the logits '{}'; allowed "
+                          "with --scaling: --checkpoint, -o",
+                          run.shape().scaling));
+}
+
 /// Whether everything can be written, asked now and not after hours.
 void require_places(const CorpusCommand& command, const TextJob& job) {
   for (const std::string& file : {job.study, job.checkpoint}) {
@@ -224,6 +233,7 @@ void require_places(const CorpusCommand& command, const TextJob& job) {
   }
   if (!command.figures.empty()) made_folder(command.figures);
   if (command.text.model.empty()) return;
+  require_no_law(*job.run);
   const fs::path folder = made_folder(command.text.model);
   if (const auto other = text::tokenizer_file_in(folder, job.run->corpus().files)) {
     throw Error(Code::bad_value,

@@ -62,6 +62,8 @@ void take_windows(TextQuestion& question, const CorpusOptions& options,
                 "loss: 'all' needs --causal, as every answer but the last would be seen; allowed "
                 "without it: last");
   }
+  if (options.scaling.empty()) return;
+  question.shape.scaling = transformer::scaling_text(options.scaling, question.context);
 }
 
 }  // namespace
@@ -81,6 +83,9 @@ void CorpusOptions::add_to(CLI::App& verb) {
   verb.add_option("--loss", loss, "Predict after the last token of a context, or after all")
       ->check(CLI::IsMember({"last", "all"}))
       ->capture_default_str();
+  verb.add_option("--scaling", scaling,
+                  "Law of the logits of a causal model, m(n) for a query that sees n tokens, by a "
+                  "name of dewpoint scale explain; n0 is s unless given [constant]");
   verb.add_option("--start", start, "Deviation of the initial weights of text, times m [1]");
   verb.add_option("--validate-every", validate_every, "Steps between two validation losses [500]");
   verb.add_option(
@@ -149,6 +154,7 @@ TextPairs text_parameters_of(const TextQuestion& question) {
   add("value", shape.value_matrix);
   add("causal", shape.causal);
   add("pre-norm", shape.pre_norm);
+  if (!shape.scaling.empty()) add("scaling", shape.scaling);
   add("loss", target_name(question.targets));
   add("init", question.deviation);
   add("rate", question.adam.rate);
@@ -180,6 +186,7 @@ TextQuestion text_question_from(const store::StudyRecord& study, const std::stri
   shape.value_matrix = parameters.flag("value");
   shape.causal = parameters.flag("causal");
   shape.pre_norm = parameters.flag("pre-norm");
+  if (parameters.has("scaling")) shape.scaling = parameters.text("scaling");
   question.targets = parameters.word("loss", kTargetNames);
   question.deviation = parameters.number("init");
   question.adam.rate = parameters.number("rate");

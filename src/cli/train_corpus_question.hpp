@@ -24,6 +24,7 @@ struct CorpusOptions {
   std::optional<double> vocabulary, layers, heads, branch, start, validate_every;
   bool value_matrix = false, causal = false, pre_norm = false;
   std::string loss = "last";
+  std::string scaling;
   std::string probe;
   std::string sentence;
   std::string checkpoint;

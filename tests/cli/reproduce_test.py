@@ -37,7 +37,8 @@ FIGURES = [figure for figures in STUDIES.values() for figure in figures]
 CERTIFICATES = ["certificate.json", "certificate.md", "errata.json", "errata.md"]
 LONG = ["depth-random-heads-gradient", "depth-random-heads", "fd-eight-layers", "fd-heads",
         "fine-phase-map", "lengths-gamma", "lengths-simplex", "lengths-sphere", "million-tokens",
-        "stage-boundaries", "text-tinystories", "text-wikitext", "variants-heads",
+        "stage-boundaries", "text-tinystories", "text-wikitext", "train-scaling-rates",
+        "train-scaling", "variants-heads",
         "variants-kinds", "variants-linear", "variants-masks", "variants-sinks", "variants-widths"]
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "long")
 FLOAT32 = 2.0 ** -24  # its rounding

@@ -181,6 +181,22 @@ class Resuming(TextTest):
                 open(self.path("half.safetensors"), "rb") as other:
             self.assertEqual(one.read(), other.read())
 
+    def test_a_law_of_the_logits_is_kept_and_gone_on_with(self):
+        causal = ["--causal", "--loss", "all"]
+        plain = self.text(*QUICK, *causal)
+        self.assertNotIn("scaling", plain["parameters"])
+        same = self.text(*QUICK, *causal, "--scaling", "constant")
+        self.assertEqual({**same, "study": ""}, {**plain, "study": ""})
+        # A law that is 1 up to the length of training changes nothing.
+        self.assertEqual(self.text(*QUICK, *causal, "--scaling", "log-n")["end"], plain["end"])
+        scaled = self.text(*QUICK, *causal, "--scaling", "ssmax", "-o", "whole.study")
+        self.assertEqual(scaled["parameters"]["scaling"], "ssmax:n0=8")
+        self.assertNotEqual(scaled["end"]["loss"], plain["end"]["loss"])
+        self.text(*HALF, *causal, "--scaling", "ssmax", "-o", "half.study")
+        self.succeed_json("train", "--resume", "half.study", "--steps", "60")
+        self.assertEqual(self.state_of("half.study"), self.state_of("whole.study"))
+        self.assertIn(b'\\"scaling\\":\\"ssmax:n0=8\\"', self.state_of("whole.study"))
+
     def test_looks_after_the_state_are_not_taken(self):
         """As a kill between the two files would leave them."""
         self.text(*HALF, "--checkpoint", "half.safetensors")
@@ -207,6 +223,8 @@ class Resuming(TextTest):
             (but(again, "--context", "9"), ["run.safetensors", "context", "8", "9"]),
             ([*again, "--seed", "2"], ["run.safetensors", "seed", "1", "2"]),
             ([*again, "--causal"], ["run.safetensors", "causal"]),
+            ([*again, "--causal", "--scaling", "ssmax"], ["run.safetensors", "causal"]),
+            (["--resume", "run.study", "--scaling", "ssmax"], ["run.study", "--scaling"]),
         ]:
             with self.subTest(arguments):
                 line = self.refuse(2, "train", *arguments)
@@ -250,6 +268,13 @@ class Refusals(TextTest):
             ([*text, *SMALL, "--loss", "all"], ["loss", "all", "--causal"]),
             ([*text, *SMALL, "--loss", "some"], ["loss", "some"]),
             ([*text, *SMALL, "--branch", "0.5"], ["branch", "--residual"]),
+            ([*text, *SMALL, "--scaling", "ssmax"], ["scaling", "ssmax", "causal"]),
+            ([*text, *SMALL, "--causal", "--scaling", "sssmax"], ["scaling", "sssmax", "ssmax"]),
+            ([*text, *SMALL, "--causal", "--scaling", "power"], ["scaling", "power", "d="]),
+            ([*text, *SMALL, "--causal", "--scaling", "ssmax:n0=1"], ["scaling", "n0", "1"]),
+            ([*text, *SMALL, "--causal", "--scaling", "ssmax", "--model", "folder"],
+             ["model", "ssmax:n0=8", "--checkpoint"]),
+            (["--scaling", "ssmax"], ["scaling", "--corpus"]),
             ([*text, *SMALL, "--start", "0"], ["start", "0", "above 0"]),
             ([*text, *SMALL, "--start", "nan"], ["start", "nan"]),
             ([*text, *but(SMALL, "--rate", "-1")], ["rate", "-1"]),
@@ -314,6 +339,42 @@ rate = [1e-3, 3e-3]
         rows = dict(self.query("rates.study", "SELECT place, replicas FROM result WHERE variable = "
                                               "'focus_peak'"))
         self.assertEqual(rows, {"rate=0.001": 2, "rate=0.003": 2})
+
+    def test_a_study_of_laws_keeps_what_is_beyond_the_length_of_training(self):
+        self.write("laws.toml", """
+experiment = "train-scaling"
+replicas = 2
+[parameters]
+corpus = "text.txt"
+vocabulary = 40
+width = 16
+tokens = 128
+target = 3.6
+steps = 60
+record_every = 20
+[grid]
+s = [8, 16]
+law = ["constant", "ssmax"]
+[[outputs.figures]]
+file = "longer.png"
+kind = "curve"
+observable = "longer_change"
+x = "factor"
+at = ["evaluation=own"]
+""")
+        found = self.succeed_json("run", "laws.toml")
+        self.assertEqual((found["finished"], found["replicas"]), (4, 8))
+        means = dict(self.query("laws.study", "SELECT place, mean FROM result WHERE variable = "
+                                              "'longer_loss' AND place LIKE '%law=constant%'"))
+        self.assertEqual(len(means), 2 * 5 * 4)
+        for s in ("8", "16"):  # log n/log s is 1 up to s, and the model was trained without
+            at = f"s={s} law=constant evaluation={{}} factor={{}}"
+            self.assertEqual(means[at.format("log-n", 1)], means[at.format("own", 1)])
+            self.assertNotEqual(means[at.format("log-n", 8)], means[at.format("own", 8)])
+        ((changes,),) = self.query("laws.study", "SELECT COUNT(*) FROM result WHERE variable = "
+                                                 "'longer_change' AND mean = 0")
+        self.assertGreaterEqual(changes, 4)
+        self.assertGreater(os.path.getsize(self.path("longer.png")), 2000)
 
     def test_its_first_replica_is_the_verb_s_run(self):
         self.write("rates.toml", self.STUDY)

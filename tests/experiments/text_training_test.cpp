@@ -30,7 +30,7 @@ std::vector<double> steps_of(const TextRun& run) {
 
 /// Kinds of models and of windows.
 std::vector<TextQuestion> some_questions() {
-  std::vector<TextQuestion> all(4, small_question());
+  std::vector<TextQuestion> all(5, small_question());
   all[1].shape.layers = 2;
   all[1].shape.heads = 4;
   all[1].shape.value_matrix = true;
@@ -38,6 +38,8 @@ std::vector<TextQuestion> some_questions() {
   all[2].shape.residual = false;
   all[3].shape.causal = true;
   all[3].targets = transformer::Targets::all;
+  all[4] = all[3];
+  all[4].shape.scaling = "ssmax:n0=8";
   return all;
 }
 
@@ -182,6 +184,33 @@ TEST(TextRun, TheStateOfAnotherConfigurationIsRefused) {
   TextRun replica(small_question(), small_corpus(), 1);
   expect_refusal(text_error_of([&] { replica.restore(study_of(*run)); }), Code::bad_value,
                  "replica");
+}
+
+TEST(TextRun, TheStateOfAnotherLawOfTheLogitsIsRefused) {
+  TextQuestion question = small_question();
+  question.shape.causal = true;
+  question.targets = transformer::Targets::all;
+  TextQuestion scaled = question;
+  scaled.shape.scaling = transformer::scaling_text("ssmax", question.context);
+  const auto run = finished_text(question), other = finished_text(scaled);
+  EXPECT_NE(run->looks().back().loss, other->looks().back().loss);
+  TextRun into(scaled, small_corpus(), 0), back(question, small_corpus(), 0);
+  expect_refusal(text_error_of([&] { into.restore(study_of(*run)); }), Code::bad_value,
+                 R"(scaling: found "constant", allowed: "ssmax:n0=8")");
+  expect_refusal(text_error_of([&] { back.restore(study_of(*other)); }), Code::bad_value,
+                 "scaling: found");
+  into.restore(study_of(*other));
+  EXPECT_EQ(into.done(), scaled.steps);
+}
+
+TEST(TextRun, KeepsTheLossOfEveryBatch) {
+  const auto run = finished_text(small_question());
+  ASSERT_EQ(run->batch_losses().size(), run->question().steps);
+  const Look& last = run->looks().back();
+  const auto since = static_cast<std::size_t>(last.step - run->looks().rbegin()[1].step);
+  double sum = 0.0;
+  for (const double loss : run->batch_losses().last(since)) sum += loss;
+  EXPECT_DOUBLE_EQ(sum / static_cast<double>(since), last.loss);
 }
 
 TEST(TextRun, TheStateOfAnotherCorpusIsRefused) {

@@ -191,6 +191,25 @@ TEST(NamedSchedule, TakesNumbersAfterItsName) {
 }
 
 // No public code nor text gives SWAN-GPT's formula; everything else is confirmed.
+// Properties (1) and (2) of name_with_length().
+TEST(NamedSchedule, HasItsLengthWrittenOut) {
+  EXPECT_EQ(name_with_length("ssmax", 128.0), "ssmax:n0=128");
+  EXPECT_EQ(name_with_length("power:d=64", 128.0), "power:d=64,n0=128");
+  EXPECT_EQ(name_with_length("log-n:512", 128.0), "log-n:512");
+  EXPECT_EQ(name_with_length("yarn:n0=512,slope=0.2", 128.0), "yarn:n0=512,slope=0.2");
+  EXPECT_EQ(name_with_length("linear-log:s=0.43,b=0", 128.0), "linear-log:s=0.43,b=0");
+  EXPECT_EQ(name_with_length("constant", 128.0), "constant");
+  EXPECT_THROW((void)name_with_length("power", 128.0), Error);
+  for (const NamedSchedule& known : named_schedules()) {
+    const std::string text = known.name == "power" ? "power:d=64" : known.name;
+    const std::string whole = name_with_length(text, 100.5);
+    EXPECT_EQ(name_with_length(whole, 7.0), whole);
+    EXPECT_EQ(multiplier(named_schedule(whole, 0.0), 300.0),
+              multiplier(named_schedule(text, 100.5), 300.0))
+        << whole;
+  }
+}
+
 TEST(NamedSchedule, SaysWhichFormulaIsNotConfirmed) {
   for (const NamedSchedule& known : named_schedules()) {
     EXPECT_EQ(known.confirmed, known.name != "swan") << known.name;

@@ -53,6 +53,25 @@ TEST(ExplicitBatch, HasARowForEveryPosition) {
   EXPECT_EQ(batch.longest_context(), 3U);
 }
 
+TEST(BatchOfEnds, AsksTheLastPositions) {
+  Batch batch;
+  fill_ends({{5, 3, 4, 1, 3, 3, 2, 0}, 3}, 2, batch);
+  EXPECT_EQ(batch.tokens, (Tokens{5, 3, 4, 3, 3, 2}));
+  EXPECT_EQ(batch.questions,
+            (std::vector<Question>{{1, 4, 0.25}, {2, 1, 0.25}, {4, 2, 0.25}, {5, 0, 0.25}}));
+  EXPECT_EQ(batch.asked, (Numbers{1, 2, 4, 5}));
+}
+
+// Property (1) of fill_ends().
+TEST(BatchOfEnds, IsTheExplicitOneForOneAndForAllPositions) {
+  const Windows windows{{5, 3, 5, 1, 3, 3, 2, 0}, 3};
+  Batch batch;
+  fill_ends(windows, 1, batch);
+  EXPECT_TRUE(same(batch, explicit_batch(windows, Targets::last)));
+  fill_ends(windows, 3, batch);
+  EXPECT_TRUE(same(batch, explicit_batch(windows, Targets::all)));
+}
+
 TEST(ExplicitBatch, AsksEveryPositionForTheTokenAfterIt) {
   const Batch batch = explicit_batch({{5, 3, 1, 3, 3, 0}, 2}, Targets::all);
   EXPECT_EQ(batch.questions,

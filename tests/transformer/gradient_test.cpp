@@ -21,7 +21,8 @@ namespace {
 // With u = 2⁻⁵³: a score is a sum of m = 8 products of sums of 8, of size 20 at most, and is off by
 // (2·8 + 2)·20 u = 360 u; attention weights by twice that, relatively, and so the states they make.
 // Layers add their errors on the way forth and again on the way back: 2·3·720 u = 4320 u. Sums over
-// at most 36 rows of 8 entries add 300 u. Together below 5000 u = 6e-13.
+// at most 36 rows of 8 entries add 300 u. Together below 5000 u = 6e-13. A law of the logits makes
+// scores up to 1.5 times as large, and adds two roundings: below 7000 u = 8e-13.
 constexpr double kAccuracy = 1e-12;
 
 constexpr std::size_t kWidth = 8;
@@ -30,8 +31,19 @@ struct Depth {
   std::size_t layers, heads, vocabulary;
 };
 
-// All 16 combinations of parts at every depth; with residual another branch too. With one head and
-// more distinct tokens in a batch than the width has, WQ WK^T is formed first: vocabulary 14.
+// Laws that move with the query, one that steps, and one that is set once for the context.
+const std::vector<std::string> kLaws = {"ssmax:n0=6", "sqrt-log:n0=5", "power:exponent=0.25,n0=5",
+                                        "llama-4:slope=0.3,n0=3", "yarn:slope=0.3,n0=4"};
+
+// The same model with a law: every one has its turn.
+Shape with_law(Shape shape, std::size_t turn) {
+  shape.scaling = shape.causal ? kLaws[turn % kLaws.size()] : "constant:1.25";
+  return shape;
+}
+
+// All 16 combinations of parts at every depth; with residual another branch too; all of them with a
+// law of the logits. With one head and more distinct tokens in a batch than the width has, WQ WK^T
+// is formed first: vocabulary 14.
 std::vector<Shape> all_shapes() {
   std::vector<Shape> shapes;
   for (const Depth depth :
@@ -43,6 +55,7 @@ std::vector<Shape> all_shapes() {
       shape.causal = parts & 4U;
       shape.pre_norm = parts & 8U;
       shapes.push_back(shape);
+      shapes.push_back(with_law(shape, shapes.size()));
       if (!shape.residual || depth.heads == 4) continue;
       shape.branch = 0.375;
       shapes.push_back(shape);
@@ -62,12 +75,14 @@ std::vector<Targets> targets_of(const Shape& shape) {
   return shape.causal ? std::vector{Targets::last, Targets::all} : std::vector{Targets::last};
 }
 
-// Four windows. The third has the histogram of the second with another last token, the fourth
-// equals the first up to its label.
+// Four windows, the same with a law as without. The third has the histogram of the second with
+// another last token, the fourth equals the first up to its label.
 Windows some_windows(const Shape& shape) {
   const std::size_t s = 5 + shape.layers;
   const auto v = static_cast<std::int32_t>(shape.vocabulary);
-  Windows windows = random_windows(shape.vocabulary, s, 4, name_of(shape));
+  Shape plain = shape;
+  plain.scaling.clear();
+  Windows windows = random_windows(shape.vocabulary, s, 4, name_of(plain));
   const auto window = [&](std::size_t i) {
     return windows.tokens.begin() + static_cast<std::ptrdiff_t>(i * (s + 1));
   };

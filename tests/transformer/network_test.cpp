@@ -73,9 +73,12 @@ TEST(NetworkOnLongContexts, HasTheGradientOfThePlainModelAtTheLastPosition) {
 
 TEST(NetworkOnLongContexts, HasTheGradientOfThePlainModelUnderAMask) {
   const Windows windows = random_windows(9, kLongContext, 2, "long masked");
-  const Shape shape{9, 8, 2, 2, true, 0.5, true, true, true};
-  for (const Targets targets : {Targets::last, Targets::all}) {
-    expect_slopes_of_plain_model(shape, windows, targets, explicit_batch(windows, targets));
+  Shape shape{9, 8, 2, 2, true, 0.5, true, true, true};
+  for (const char* law : {"", "ssmax:n0=100", "yarn:slope=0.2,n0=50"}) {
+    shape.scaling = law;
+    for (const Targets targets : {Targets::last, Targets::all}) {
+      expect_slopes_of_plain_model(shape, windows, targets, explicit_batch(windows, targets));
+    }
   }
 }
 
@@ -169,6 +172,44 @@ TEST(ANetwork, HasALossThatIsNoNumberWhereAWeightIsNone) {
   }
 }
 
+// ---- laws of the logits -------------------------------------------------------------------------
+
+// Contexts that are kept and such as are made again; a last layer for few rows and one for all.
+TEST(ANetworkWithALaw, HasEqualBytesForAnyNumberOfThreads) {
+  Shape shape = kManyBlocks;
+  shape.causal = true;
+  shape.scaling = "ssmax:n0=12";
+  const auto weights = converted<float>(shape, some_weights(shape, 7));
+  for (const std::size_t s : {std::size_t{12}, kLongContext}) {
+    const Windows windows = random_windows(50, s, 40, "law");
+    for (const Targets targets : {Targets::last, Targets::all}) {
+      const Batch batch = explicit_batch(windows, targets);
+      Network<float> network = network_for<float>(shape, batch);
+      Weights<float> one(shape), many(shape);
+      const double loss = network.gradient(weights, batch, one, {1, {}, {}});
+      EXPECT_EQ(network.gradient(weights, batch, many, {3, {}, {}}), loss);
+      EXPECT_TRUE(same_bytes(one, many)) << s;
+    }
+  }
+}
+
+// A factor of 1 rounds nothing: laws that are 1 at these lengths are no law.
+TEST(ANetworkWithALaw, ThatIsOneEverywhereHasTheBytesOfOneWithout) {
+  Shape shape = kManyBlocks;
+  shape.causal = true;
+  const auto weights = converted<float>(shape, some_weights(shape, 7));
+  const Batch batch = explicit_batch(random_windows(50, 12, 40, "no law"), Targets::all);
+  Weights<float> plain(shape), found(shape);
+  const double loss = network_for<float>(shape, batch).gradient(weights, batch, plain);
+  for (const char* law : {"constant:1", "log-n:n0=12", "yarn:n0=12", "llama-4:n0=13"}) {
+    shape.scaling = law;
+    EXPECT_EQ(network_for<float>(shape, batch).gradient(weights, batch, found), loss) << law;
+    EXPECT_TRUE(same_bytes(found, plain)) << law;
+  }
+  shape.scaling = "log-n:n0=11";
+  EXPECT_NE(network_for<float>(shape, batch).gradient(weights, batch, found), loss);
+}
+
 // ---- attention ----------------------------------------------------------------------------------
 
 // Weights of attention are at most 1 and have the accuracy of scores.
@@ -196,6 +237,33 @@ TEST(AttentionOfANetwork, IsThatOfThePlainModel) {
           network.attention(weights, batch, i),
           reference_pass<double>(shape, weights, windows.window(i).first(9)).attention);
     }
+  }
+}
+
+// Property (1) of Network::scores(): weights are at most 1, and exponentials of scores of some tens
+// have the accuracy of the scores.
+TEST(ScoresOfANetwork, HaveItsAttentionAsTheirSoftmax) {
+  Shape causal{12, 8, 3, 2, true, 0.5, true, true, true};
+  causal.scaling = "ssmax:n0=6";
+  const Shape merged{.vocabulary = 12, .width = 8, .layers = 2, .residual = true};
+  const Windows windows = random_windows(12, 9, 4, "scores");
+  for (const Shape& shape : {causal, merged}) {
+    const Weights<double> weights = some_weights(shape, 10);
+    const Batch batch =
+        shape.causal ? explicit_batch(windows, Targets::last) : collapsed_batch(windows);
+    Network<double> network = network_for<double>(shape, batch);
+    auto scores = network.scores(weights, batch, 1);
+    for (auto& heads : scores) {
+      for (auto& of_head : heads) {
+        EXPECT_EQ(std::isinf(of_head(0, 1)), shape.causal);
+        for (std::size_t i = 0; i < of_head.rows(); ++i) {
+          double sum = 0.0;
+          for (double& score : of_head.row(i)) sum += score = std::exp(score);
+          for (double& weight : of_head.row(i)) weight /= sum;
+        }
+      }
+    }
+    expect_attention(scores, network.attention(weights, batch, 1));
   }
 }
 

@@ -64,6 +64,34 @@ TEST(CheckOfAShape, RefusesABranchThatIsNoFactorOrHasNoResidual) {
             "branch: 0.5 needs a residual model; without residual it is 1");
 }
 
+TEST(CheckOfAShape, RefusesALawOfTheLogitsThatThereIsNotOrThatNeedsAMask) {
+  const auto with_law = [](const std::string& law, bool causal = true) {
+    return complaint({.vocabulary = 10, .causal = causal, .scaling = law});
+  };
+  EXPECT_EQ(with_law("ssmax:n0=32"), "");
+  EXPECT_EQ(with_law("linear-log:s=0.43,b=0"), "");
+  EXPECT_EQ(with_law("constant:1.5", false), "");
+  EXPECT_EQ(with_law("ssmax"), "scaling: schedule: 'ssmax' needs the training length n0");
+  EXPECT_NE(with_law("nosuch").find("scaling: schedule: 'nosuch' is unknown"), std::string::npos);
+  EXPECT_EQ(with_law("ssmax:n0=32", false),
+            "scaling: 'ssmax:n0=32' needs a causal mask, as without one all queries see the same "
+            "keys; allowed without it: constant");
+}
+
+TEST(ScalingText, WritesTheLengthOfTrainingOutAndNothingForNoLaw) {
+  EXPECT_EQ(scaling_text("ssmax", 32), "ssmax:n0=32");
+  EXPECT_EQ(scaling_text("log-n:n0=64", 32), "log-n:n0=64");
+  EXPECT_EQ(scaling_text("constant", 32), "");
+  EXPECT_EQ(scaling_text("constant:1.2", 32), "constant:1.2");
+  try {
+    (void)scaling_text("sqrt-log", 1);
+    ADD_FAILURE() << "log 1 is divided by";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::bad_value);
+    EXPECT_EQ(std::string(error.what()).find("scaling: n0: 1 "), 0U) << error.what();
+  }
+}
+
 TEST(NameOfAShape, SaysWhatTheModelHas) {
   EXPECT_EQ(name_of({.vocabulary = 10}), "1L1H");
   EXPECT_EQ(name_of({.vocabulary = 10, .layers = 2, .heads = 4}), "2L4H");
@@ -71,6 +99,8 @@ TEST(NameOfAShape, SaysWhatTheModelHas) {
             "1L1H residual value");
   EXPECT_EQ(name_of({10, 8, 8, 2, true, 0.125, true, true, true}),
             "8L2H residual branch 0.125 value causal norm");
+  EXPECT_EQ(name_of({.vocabulary = 10, .causal = true, .scaling = "ssmax:n0=32"}),
+            "1L1H causal scaling ssmax:n0=32");
 }
 
 // Property (1).

@@ -43,7 +43,9 @@ Metadata without_ours(Metadata metadata) {
 
 // Property (1).
 TEST(StateFile, GivesBackEveryBit) {
-  for (const Shape& shape : {kPlain, kFull}) {
+  Shape scaled = kFull;
+  scaled.scaling = "ssmax:n0=128";
+  for (const Shape& shape : {kPlain, kFull, scaled}) {
     AdamState<float> state = some_state<float>(shape, "bits");
     state.weights.embedding(0, 0) = -0.0F;
     state.weights.embedding(0, 1) = std::numeric_limits<float>::denorm_min();
@@ -55,6 +57,21 @@ TEST(StateFile, GivesBackEveryBit) {
     EXPECT_EQ(without_ours(back.metadata), kMetadata);
     EXPECT_EQ(back.metadata.at("step"), "123456789012");
   }
+}
+
+// Files of models without a law are what they were before there were laws.
+TEST(StateFile, SaysALawOnlyWhereThereIsOne) {
+  const auto shape_said = [](const Shape& shape) {
+    const auto bytes = state_bytes(shape, some_state<float>(shape, "law"), {});
+    return read_state(bytes, "state").metadata.at("shape");
+  };
+  const std::string plain =
+      R"({"vocabulary":5,"width":4,"layers":1,"heads":1,"residual":false,"branch":1.0,)"
+      R"("value_matrix":false,"causal":false,"pre_norm":false})";
+  EXPECT_EQ(shape_said(kPlain), plain);
+  Shape scaled = kPlain;
+  scaled.scaling = "constant:2";
+  EXPECT_EQ(shape_said(scaled), plain.substr(0, plain.size() - 1) + R"(,"scaling":"constant:2"})");
 }
 
 // Property (2), and what a file says is not taken from an old one.
@@ -160,7 +177,9 @@ TEST(StateOfAnotherShape, IsRefusedByTheFirstFieldThatDiffers) {
       {changed([](Shape& s) { s.value_matrix = false; }),
        "value_matrix: found false, allowed: true"},
       {changed([](Shape& s) { s.causal = false; }), "causal: found false, allowed: true"},
-      {changed([](Shape& s) { s.pre_norm = false; }), "pre_norm: found false, allowed: true"}};
+      {changed([](Shape& s) { s.pre_norm = false; }), "pre_norm: found false, allowed: true"},
+      {changed([](Shape& s) { s.scaling = "ssmax:n0=8"; }),
+       R"(scaling: found "ssmax:n0=8", allowed: "constant")"}};
   for (const auto& [shape, says] : cases) {
     const Outcome refused = refusal(shape);
     EXPECT_EQ(refused.code, Code::bad_value);

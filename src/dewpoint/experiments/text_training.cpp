@@ -92,6 +92,7 @@ struct TextRun::Parts {
 
   std::vector<Look> looks;
   double loss_sum = 0.0;  // of the batches since the last look
+  std::vector<double> batch_losses;
   std::optional<std::uint64_t> diverged;
   double seconds = 0.0;
   double tokens_seen = 0.0;
@@ -127,6 +128,7 @@ struct TextRun::Parts {
     if (!is_sound(loss)) return false;
     transformer::adam_step(question.adam, gradient, state, context);
     loss_sum += loss;
+    batch_losses.push_back(loss);
     tokens_seen += static_cast<double>(question.batch * question.context);
     return true;
   }
@@ -240,6 +242,7 @@ void TextRun::advance(const RunContext& context, const Watcher& watcher) {
 std::uint64_t TextRun::done() const { return parts_->state.done; }
 std::optional<std::uint64_t> TextRun::diverged() const { return parts_->diverged; }
 std::span<const Look> TextRun::looks() const { return parts_->looks; }
+std::span<const double> TextRun::batch_losses() const { return parts_->batch_losses; }
 const text::Corpus& TextRun::corpus() const { return *parts_->corpus; }
 const Shape& TextRun::shape() const { return parts_->shape; }
 const AdamState<float>& TextRun::state() const { return parts_->state; }
@@ -276,6 +279,7 @@ void TextRun::restore(const store::StudyRecord& study) {
   parts.state = std::move(file.state);
   parts.looks = std::move(looks);
   parts.loss_sum = loss_sum;
+  parts.batch_losses.clear();
   parts.diverged.reset();
 }
 

@@ -96,6 +96,8 @@ class TextRun {
   [[nodiscard]] std::uint64_t done() const;
   [[nodiscard]] std::optional<std::uint64_t> diverged() const;
   [[nodiscard]] std::span<const transformer::Look> looks() const;
+  /// Of every step that was taken here, in order; what restore() goes on from is not among them.
+  [[nodiscard]] std::span<const double> batch_losses() const;
   [[nodiscard]] const text::Corpus& corpus() const;
   [[nodiscard]] const transformer::Shape& shape() const;
   [[nodiscard]] const transformer::AdamState<float>& state() const;

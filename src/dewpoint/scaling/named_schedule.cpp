@@ -152,18 +152,33 @@ std::vector<std::string_view> split_at_commas(std::string_view list) {
   }
 }
 
-// "key=number", or a number alone for the first key.
+bool takes(const Entry& entry, const std::string& key) {
+  return std::find(entry.keys.begin(), entry.keys.end(), key) != entry.keys.end();
+}
+
+// Of "key=number"; a number alone is for the first key.
+std::string key_of(const Entry& entry, std::string_view part) {
+  const std::size_t sign = part.find('=');
+  return sign == std::string_view::npos ? entry.keys.front() : std::string(part.substr(0, sign));
+}
+
 void set_part(Schedule& schedule, const Entry& entry, const std::string& text,
               std::string_view part) {
   const std::size_t sign = part.find('=');
-  const std::string key =
-      sign == std::string_view::npos ? entry.keys.front() : std::string(part.substr(0, sign));
-  if (std::find(entry.keys.begin(), entry.keys.end(), key) == entry.keys.end()) {
+  const std::string key = key_of(entry, part);
+  if (!takes(entry, key)) {
     throw Error(Code::bad_value, fmt::format("schedule: '{}' has no number '{}'; allowed: {}",
                                              entry.named.name, key, fmt::join(entry.keys, ", ")));
   }
   const std::size_t start = sign == std::string_view::npos ? 0 : sign + 1;
   set_field(schedule, key, parse_number(text, key, part.substr(start)));
+}
+
+// What stands behind the colon.
+std::vector<std::string_view> parts_of(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return {};
+  return split_at_commas(std::string_view(text).substr(colon + 1));
 }
 
 // What a name cannot do without.
@@ -195,15 +210,22 @@ Schedule named_schedule(const std::string& text, double n0) {
   Schedule schedule = entry.prototype;
   schedule.name = entry.named.name;
   schedule.confirmed = entry.named.confirmed;
-  const auto takes = [&](const char* key) {
-    return std::find(entry.keys.begin(), entry.keys.end(), key) != entry.keys.end();
-  };
-  if (takes("n0")) schedule.n0 = n0;
-  if (colon != std::string::npos)
-    for (const std::string_view part : split_at_commas(std::string_view(text).substr(colon + 1)))
-      set_part(schedule, entry, text, part);
-  require_numbers(schedule, text, takes("n0"));
+  if (takes(entry, "n0")) schedule.n0 = n0;
+  for (const std::string_view part : parts_of(text)) set_part(schedule, entry, text, part);
+  require_numbers(schedule, text, takes(entry, "n0"));
   return schedule;
+}
+
+std::string name_with_length(const std::string& text, double n0) {
+  (void)named_schedule(text, n0);
+  const std::size_t colon = text.find(':');
+  const Entry& entry = entry_of(text.substr(0, colon));
+  const std::vector<std::string_view> parts = parts_of(text);
+  const bool has_length = std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
+    return key_of(entry, part) == "n0";
+  });
+  if (has_length || !takes(entry, "n0")) return text;
+  return fmt::format("{}{}n0={}", text, parts.empty() ? ":" : ",", n0);
 }
 
 }  // namespace dewpoint::scaling

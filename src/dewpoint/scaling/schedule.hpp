@@ -87,6 +87,14 @@ struct Schedule {
 /// the argument. Throws Error{bad_value} for a name, key or number that there is not.
 [[nodiscard]] Schedule named_schedule(const std::string& text, double n0);
 
+/// The same name with the n0 that counts written out: "ssmax" for a model trained at 128 tokens is
+/// "ssmax:n0=128", "power:d=64" is "power:d=64,n0=128"; what has an n0, or needs none, stays.
+/// Throws as named_schedule().
+///
+///   Properties  (1) named_schedule(name_with_length(text, n0), 0) = named_schedule(text, n0).
+///               (2) name_with_length(name_with_length(text, a), b) = name_with_length(text, a).
+[[nodiscard]] std::string name_with_length(const std::string& text, double n0);
+
 struct NamedSchedule {
   std::string name;
   std::string formula;  // with n0 as a symbol

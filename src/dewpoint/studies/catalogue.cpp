@@ -14,6 +14,7 @@
 #include "dewpoint/studies/query_experiment.hpp"
 #include "dewpoint/studies/train_experiment.hpp"
 #include "dewpoint/studies/train_layers_experiment.hpp"
+#include "dewpoint/studies/train_scaling_experiment.hpp"
 #include "dewpoint/studies/train_text_experiment.hpp"
 #include "dewpoint/studies/variants_experiment.hpp"
 
@@ -21,11 +22,11 @@ namespace dewpoint::studies {
 
 const std::vector<const Experiment*>& experiments() {
   static const std::vector<const Experiment*> all = {
-      &phase_experiment(),        &depth_experiment(),     &lengths_experiment(),
-      &variants_experiment(),     &condense_experiment(),  &query_experiment(),
-      &output_experiment(),       &heat_experiment(),      &harmonics_experiment(),
-      &dew_experiment(),          &limit_experiment(),     &train_experiment(),
-      &train_layers_experiment(), &train_text_experiment()};
+      &phase_experiment(),        &depth_experiment(),      &lengths_experiment(),
+      &variants_experiment(),     &condense_experiment(),   &query_experiment(),
+      &output_experiment(),       &heat_experiment(),       &harmonics_experiment(),
+      &dew_experiment(),          &limit_experiment(),      &train_experiment(),
+      &train_layers_experiment(), &train_text_experiment(), &train_scaling_experiment()};
   return all;
 }
 

@@ -49,6 +49,9 @@ constexpr auto kSamples = std::to_array<Sample>({
     {"train-layers", 2, "steps = 400\nwidth = 64\n", "layers = [1, 2, 4]\n"},
     {"train-text", 1, "corpus = \"text.txt\"\nvocabulary = 500\nwidth = 64\nsteps = 2000\n",
      "rate = [1.5e-4, 3e-4, 6e-4]\n"},
+    {"train-scaling", 1,
+     "corpus = \"text.txt\"\nvocabulary = 500\nwidth = 64\ntokens = 1024\nsteps = 200\n",
+     "s = [16, 64]\nlaw = [\"constant\", \"sqrt-log\", \"ssmax\"]\n"},
     {"limit", 8, "draws = 200\n", "theta = { from = 0.25, to = 4, count = 5, scale = \"log\" }\n"},
 });
 

@@ -5,14 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <tuple>
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/experiments/text_training.hpp"
 #include "dewpoint/experiments/training_run.hpp"
+#include "dewpoint/studies/corpus_parameters.hpp"
 #include "dewpoint/studies/parameter_checks.hpp"
 #include "dewpoint/studies/shape_parameters.hpp"
 
@@ -21,38 +18,10 @@ namespace {
 
 using experiments::TextNumbers;
 using experiments::TextQuestion;
-using SharedCorpus = std::shared_ptr<const text::Corpus>;
-
-/// Texts that were read, by what was asked of them.
-class CorpusShelf {
- public:
-  SharedCorpus corpus(const TextQuestion& question) {
-    const text::CorpusQuestion& asked = question.corpus;
-    const std::lock_guard lock(mutex_);  // a second reader waits for the first
-    SharedCorpus& found = corpora_[{asked.file.string(), asked.tokenizer, asked.vocabulary}];
-    if (!found) {
-      found = std::make_shared<const text::Corpus>(
-          text::read_corpus(asked, experiments::least_tokens(question)));
-    }
-    return found;
-  }
-
- private:
-  using Asked = std::tuple<std::string, std::string, std::size_t>;
-  std::mutex mutex_;
-  std::map<Asked, SharedCorpus> corpora_;
-};
-
-SharedCorpus shelved_corpus(const TextQuestion& question) {
-  static CorpusShelf shelf;
-  return shelf.corpus(question);
-}
 
 TextQuestion text_question_at(const Point& point) {
   TextQuestion question;
-  question.corpus.file = word_of(point, "corpus");
-  question.corpus.tokenizer = word_of(point, "tokenizer");
-  question.corpus.vocabulary = whole_between(point, "vocabulary", 0.0, 1e6);
+  question.corpus = corpus_at(point);
   question.shape = shape_at(point);
   question.deviation = deviation_at(point);
   question.context = whole_between(point, "s", 1.0, 1e5);
@@ -64,15 +33,6 @@ TextQuestion text_question_at(const Point& point) {
   question.every = whole_between(point, "record_every", 1.0, 1e9);
   question.validate_every = question.steps;  // a study keeps the last one alone
   return question;
-}
-
-/// Steps of the looks of a run: 0, multiples of record_every, and the last.
-Dimension look_dimension(const Point& point) {
-  Dimension steps{"step", {}};
-  const double last = number_of(point, "steps"), every = number_of(point, "record_every");
-  for (double step = 0.0; step < last; step += every) steps.coordinates.push_back(step);
-  steps.coordinates.push_back(last);
-  return steps;
 }
 
 /// Places in the probe: 1 is the most frequent token.
@@ -118,12 +78,9 @@ class TrainTextExperiment final : public Experiment {
 
 std::vector<Parameter> text_parameters() {
   using enum ParameterKind;
-  std::vector<Parameter> all = {
-      {"corpus", word, {}, "path of the text, UTF-8; relative to where the study is run"},
-      {"tokenizer", word, Value("words"), "words, bpe, or the path of a tokenizer"},
-      {"vocabulary", whole, Value(2000.0), "tokens V; 0 with a tokenizer's path: those it has"},
-      {"s", whole, Value(32.0), "context length; in [1, 1e5]"},
-      {"batch", whole, Value(256.0), "contexts per step; at least 1"}};
+  std::vector<Parameter> all = corpus_parameters();
+  all.push_back({"s", whole, Value(32.0), "context length; in [1, 1e5]"});
+  all.push_back({"batch", whole, Value(256.0), "contexts per step; at least 1"});
   for (Parameter& one : shape_parameters({})) all.push_back(std::move(one));
   all.push_back({"loss",
                  word,
@@ -155,9 +112,7 @@ std::vector<Observable> TrainTextExperiment::observables(const Point& point) con
 
 Point TrainTextExperiment::resolved(const Point& given) const {
   Point point = with_defaults(given, parameters());
-  if (!has(point, "corpus") || word_of(point, "corpus").empty()) {
-    throw Error(Code::bad_value, "corpus: is missing; allowed: the path of a text");
-  }
+  (void)corpus_at(point);
   point["branch"] = shape_at(point).branch;
   experiments::check(text_question_at(point));
   return point;
@@ -171,7 +126,8 @@ std::vector<std::vector<double>> TrainTextExperiment::measure(std::span<const Po
   for (const Point& point : tile) {
     TextQuestion question = text_question_at(point);
     question.seed = seed;
-    experiments::TextRun run(question, shelved_corpus(question), replica);
+    experiments::TextRun run(
+        question, shelved_corpus(question.corpus, experiments::least_tokens(question)), replica);
     run.advance({context.threads, context.stop, {}});
     if (run.diverged()) {
       throw Error(Code::bad_value,

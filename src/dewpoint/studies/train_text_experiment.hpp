@@ -1,9 +1,5 @@
 // Training on a real text as an experiment of studies: a replica is one run, with its own weights
-// and batches of the same text.
-//
-// A study names its text by a path, which is part of every point, and not by its content: whoever
-// changes the file begins a new study. The text is read once per process, whatever the number of
-// points and replicas, and kept as long as the process lives.
+// and batches of the same text (corpus_parameters.hpp).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -11,6 +11,7 @@ namespace dewpoint::transformer {
 template <class Real>
 AskedLayer<Real>::AskedLayer(const Shape& shape, const Capacity& capacity)
     : shape_(shape),
+      multipliers_(shape, capacity.context),
       longest_(capacity.context),
       mixed_width_(shape.value_matrix ? shape.heads * shape.width : shape.width),
       group_states_(capacity.asked * shape.width),
@@ -81,8 +82,9 @@ auto AskedLayer<Real>::reach(const LayerInput<Real>& input, const IndexedBatch<R
                              std::size_t asked) const -> Reach {
   const std::size_t row = batch.batch.asked[asked];
   Range rows = batch.batch.context(batch.index.context_of_row()[row]);
+  const std::size_t context = rows.size();
   if (shape_.causal) rows.end = row + 1;
-  return {rows, batch.index.state_of_row(input.layer).subspan(rows.begin, rows.size())};
+  return {rows, batch.index.state_of_row(input.layer).subspan(rows.begin, rows.size()), context};
 }
 
 // ---- forth --------------------------------------------------------------------------------------
@@ -123,6 +125,7 @@ void AskedLayer<Real>::attend(const LayerInput<Real>& input, const IndexedBatch<
     const Range query = absorbed_columns(head), mixed = mixed_columns(head);
     dot_rows(std::span<const Real>(at.absorbed.row(group)).subspan(query.begin, query.size()),
              input.states, seen.states, shares);
+    multipliers_.apply(seen.context, shares);
     if (!log_counts.empty()) add_row(Real{1}, log_counts, shares);
     weigh(shares);
     add_rows(std::span<const Real>(shares), input.states.block(states, value_columns(head)),

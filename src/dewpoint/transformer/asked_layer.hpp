@@ -16,6 +16,7 @@
 #include "dewpoint/core/matrix.hpp"
 #include "dewpoint/transformer/crew.hpp"
 #include "dewpoint/transformer/layer_input.hpp"
+#include "dewpoint/transformer/logit_multipliers.hpp"
 #include "dewpoint/transformer/room.hpp"
 
 namespace dewpoint::transformer {
@@ -52,8 +53,9 @@ class AskedLayer {
   };
   // What an asked row sees.
   struct Reach {
-    Range rows;         // of the batch
-    RowNumbers states;  // of these rows
+    Range rows;           // of the batch
+    RowNumbers states;    // of these rows
+    std::size_t context;  // rows of all of it
   };
 
   [[nodiscard]] View view(const IndexedBatch<Real>& batch);
@@ -84,6 +86,7 @@ class AskedLayer {
   void number_groups(const LayerInput<Real>& input, const IndexedBatch<Real>& batch);
 
   Shape shape_;
+  LogitMultipliers<Real> multipliers_;
   std::size_t longest_;
   std::size_t mixed_width_;                       // columns of all heads together
   Room<Real> group_states_, queries_, absorbed_;  // X, Q and WK q of every group of asked rows

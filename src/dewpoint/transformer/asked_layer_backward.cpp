@@ -52,6 +52,7 @@ void AskedLayer<Real>::retreat(const LayerInput<Real>& input, const IndexedBatch
     dot_rows(std::span<const Real>(at.mixed_slopes.row(asked)).subspan(mixed.begin, mixed.size()),
              input.states.block(states, value_columns(head)), seen.states, slopes);
     take_score_slopes(std::span<const Real>(at.weights.row(number)).first(slopes.size()), slopes);
+    multipliers_.apply(seen.context, slopes);
     add_rows(std::span<const Real>(slopes), input.states, seen.states,
              at.absorbed_slopes.row(asked).subspan(query.begin, query.size()));
   }

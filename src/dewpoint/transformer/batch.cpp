@@ -118,9 +118,14 @@ std::size_t Batch::longest_context() const {
 }
 
 void fill_explicit(const Windows& windows, Targets targets, Batch& batch) {
+  fill_ends(windows, targets == Targets::all ? windows.context : 1, batch);
+}
+
+void fill_ends(const Windows& windows, std::size_t asked, Batch& batch) {
   expect_fitting(windows);
+  DEWPOINT_EXPECTS(asked >= 1 && asked <= windows.context);
   clear(batch);
-  const std::size_t s = windows.context, first = targets == Targets::all ? 0 : s - 1;
+  const std::size_t s = windows.context, first = s - asked;
   const double weight = 1.0 / static_cast<double>(windows.size() * (s - first));
   for (std::size_t i = 0; i < windows.size(); ++i) {
     const std::span<const std::int32_t> window = windows.window(i);

@@ -68,6 +68,14 @@ struct Batch {
 ///   Domain      at least one window, context ≥ 1, fewer than 2³² rows.
 void fill_explicit(const Windows& windows, Targets targets, Batch& batch);
 
+/// The same with questions about the last `asked` positions of every context only.
+///
+///   Domain      as above; 1 ≤ asked ≤ context.
+///   Properties  (1) with asked = 1 and asked = context what fill_explicit() makes for
+///   Targets::last
+///                   and Targets::all.
+void fill_ends(const Windows& windows, std::size_t asked, Batch& batch);
+
 /// One row per distinct token of a context, in order of token; contexts with the same histogram
 /// once, in order of their sorted tokens. A question is about the last token of a context; equal
 /// questions are one with the weight of all.

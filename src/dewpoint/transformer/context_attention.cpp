@@ -26,6 +26,7 @@ ContextAttention<Real>::ContextAttention(const Shape& shape, std::size_t longest
     : heads_(shape.heads),
       head_width_(shape.head_width()),
       causal_(shape.causal),
+      multipliers_(shape, longest),
       weights_(longest * std::min(longest, kKeptContext)),
       slopes_(longest * std::min(longest, kKeptContext)) {}
 
@@ -34,10 +35,10 @@ template <class Body>
 void ContextAttention<Real>::for_strips(std::size_t rows, bool kept, const Body& body) const {
   const std::size_t step = kept ? rows : kKeptContext;
   for (std::size_t head = 0; head < heads_; ++head) {
-    const Range columns{head * head_width_, (head + 1) * head_width_};
     for (std::size_t begin = 0; begin < rows; begin += step) {
       const Range queries{begin, std::min(rows, begin + step)};
-      body(Strip{rows, head, columns, queries, {0, causal_ ? queries.end : rows}, causal_});
+      body(
+          Strip{rows, head, columns_of(head), queries, {0, causal_ ? queries.end : rows}, causal_});
     }
   }
 }
@@ -50,18 +51,36 @@ MatrixView<Real> ContextAttention<Real>::weights_of(const Strip& strip, std::spa
 }
 
 template <class Real>
+void ContextAttention<Real>::score_strip(const Strip& strip, const Operands<const Real>& of,
+                                         std::span<const Real> log_counts,
+                                         MatrixView<Real> scores) const {
+  multiply_abt(of.query.block(strip.queries, strip.columns),
+               of.key.block(strip.keys, strip.columns), scores);
+  for (std::size_t i = 0; i < scores.rows(); ++i) {
+    const std::span<Real> seen = scores.row(i).first(strip.seen_by(i));
+    multipliers_.apply(strip.context, seen);
+    if (!log_counts.empty()) add_row(Real{1}, log_counts.first(seen.size()), seen);
+  }
+}
+
+template <class Real>
 void ContextAttention<Real>::weigh_strip(const Strip& strip, const Operands<const Real>& of,
                                          std::span<const Real> log_counts,
                                          MatrixView<Real> weights) const {
-  multiply_abt(of.query.block(strip.queries, strip.columns),
-               of.key.block(strip.keys, strip.columns), weights);
+  score_strip(strip, of, log_counts, weights);
   for (std::size_t i = 0; i < weights.rows(); ++i) {
-    const std::span<Real> row = weights.row(i);
-    const std::span<Real> seen = row.first(strip.seen_by(i));
-    if (!log_counts.empty()) add_row(Real{1}, log_counts.first(seen.size()), seen);
-    weigh(seen);
-    std::ranges::fill(row.subspan(seen.size()), Real{0});
+    const std::size_t seen = strip.seen_by(i);
+    weigh(weights.row(i).first(seen));
+    std::ranges::fill(weights.row(i).subspan(seen), Real{0});
   }
+}
+
+template <class Real>
+void ContextAttention<Real>::scores(const Operands<const Real>& of,
+                                    std::span<const Real> log_counts, std::size_t head,
+                                    MatrixView<Real> out) const {
+  const std::size_t n = of.query.rows();
+  score_strip({n, head, columns_of(head), {0, n}, {0, n}, causal_}, of, log_counts, out);
 }
 
 template <class Real>
@@ -70,6 +89,7 @@ void ContextAttention<Real>::take_slopes(const Strip& strip, MatrixView<const Re
   for (std::size_t i = 0; i < slopes.rows(); ++i) {
     const std::size_t seen = strip.seen_by(i);
     take_score_slopes(weights.row(i).first(seen), slopes.row(i).first(seen));
+    multipliers_.apply(strip.context, slopes.row(i).first(seen));
     std::ranges::fill(slopes.row(i).subspan(seen), Real{0});
   }
 }

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "dewpoint/core/matrix.hpp"
+#include "dewpoint/transformer/logit_multipliers.hpp"
 #include "dewpoint/transformer/room.hpp"
 #include "dewpoint/transformer/shape.hpp"
 
@@ -39,11 +40,20 @@ class ContextAttention {
                 std::span<Real> kept, MatrixView<const Real> out_slope,
                 const Operands<Real>& slopes);
 
+  /// What the softmax of a head sees, n x n. Entries behind a mask mean nothing.
+  void scores(const Operands<const Real>& of, std::span<const Real> log_counts, std::size_t head,
+              MatrixView<Real> out) const;
+
  private:
   struct Strip;
   template <class Body>
   void for_strips(std::size_t rows, bool kept, const Body& body) const;
+  [[nodiscard]] Range columns_of(std::size_t head) const {
+    return {head * head_width_, (head + 1) * head_width_};
+  }
   [[nodiscard]] MatrixView<Real> weights_of(const Strip& strip, std::span<Real> kept);
+  void score_strip(const Strip& strip, const Operands<const Real>& of,
+                   std::span<const Real> log_counts, MatrixView<Real> scores) const;
   void weigh_strip(const Strip& strip, const Operands<const Real>& of,
                    std::span<const Real> log_counts, MatrixView<Real> weights) const;
   void take_slopes(const Strip& strip, MatrixView<const Real> weights,
@@ -51,6 +61,7 @@ class ContextAttention {
 
   std::size_t heads_, head_width_;
   bool causal_;
+  LogitMultipliers<Real> multipliers_;
   Room<Real> weights_, slopes_;
 };
 

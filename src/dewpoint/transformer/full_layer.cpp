@@ -130,6 +130,16 @@ void FullLayer<Real>::attend(const LayerInput<Real>& input, const IndexedBatch<R
 }
 
 template <class Real>
+void FullLayer<Real>::scores(const LayerInput<Real>& input, const IndexedBatch<Real>& batch,
+                             std::size_t context, std::size_t head, LayerWorkspace<Real>& workspace,
+                             MatrixView<Real> out) {
+  Lane& lane = workspace.lanes.front();
+  const Range rows = batch.batch.context(context);
+  const RowNumbers states = batch.index.state_of_row(input.layer);
+  lane.attention.scores(operands(input, states, rows, lane), batch.log_counts_of(rows), head, out);
+}
+
+template <class Real>
 void FullLayer<Real>::forward(const LayerInput<Real>& input, const IndexedBatch<Real>& batch,
                               LayerWorkspace<Real>& workspace, const Crew& crew,
                               MatrixView<Real> out) {

@@ -46,6 +46,11 @@ class FullLayer {
   /// Weights of a context, [head][query][key]; nothing where they are not kept.
   [[nodiscard]] std::span<Real> kept_of(const IndexedBatch<Real>& batch, std::size_t context);
 
+  /// What the softmax of a head sees in a context, after forward() with the same arguments. Entries
+  /// behind a mask mean nothing.
+  void scores(const LayerInput<Real>& input, const IndexedBatch<Real>& batch, std::size_t context,
+              std::size_t head, LayerWorkspace<Real>& workspace, MatrixView<Real> out);
+
   /// Operations of its products, forth and back.
   [[nodiscard]] static double operations(const Shape& shape, const Batch& batch,
                                          std::size_t states);

@@ -95,6 +95,7 @@ void write_model_folder(const std::filesystem::path& folder, const Shape& shape,
                         const Weights<float>& weights, std::size_t context,
                         const std::vector<std::pair<std::string, std::string>>& tokenizer_files) {
   DEWPOINT_EXPECTS(context >= 1 && weights.layers.size() == shape.layers);
+  DEWPOINT_EXPECTS(shape.scaling.empty());
   DEWPOINT_EXPECTS(weights.embedding.rows() == shape.vocabulary);
   DEWPOINT_EXPECTS(weights.embedding.cols() == shape.width);
   make_folder(folder);

@@ -32,7 +32,8 @@ namespace dewpoint::transformer {
 /// the length the model was trained at; the tokenizer's files are names and contents. Throws
 /// Error{unwritable_file}.
 ///
-///   Domain      a shape that check() lets pass, weights of it, a context of at least 1, names
+///   Domain      a shape that check() lets pass, without a law of the logits, weights of it, a
+///   context of at least 1, names
 ///               without a folder.
 ///   Properties  (1) models::Decoder opened on the folder has the logits of reference_pass()
 ///                   (reference.hpp), up to the rounding of float32.

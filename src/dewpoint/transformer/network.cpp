@@ -1,6 +1,7 @@
 #include "dewpoint/transformer/network.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "dewpoint/transformer/network_pass.hpp"
 
@@ -65,25 +66,57 @@ double Network<Real>::loss(const Weights<Real>& at, const Batch& batch, const Ru
   return parts_->pass.loss(at, batch, crew);
 }
 
+// A pass through all layers of one context, every row of which is asked for, and then `read` of
+// every layer and head, which writes to a matrix of rows x rows.
+template <class Real>
+template <class Read>
+std::vector<std::vector<Matrix<double>>> Network<Real>::of_heads(const Weights<Real>& at,
+                                                                 const Batch& alone,
+                                                                 const RunContext& context,
+                                                                 const Read& read) const {
+  const std::size_t n = alone.rows();
+  NetworkPass<Real> pass(shape(), {n, 1, n, n, n}, n, false);
+  pass.forward(at, alone, Crew(context));
+  std::vector<std::vector<Matrix<double>>> all(shape().layers);
+  for (std::size_t layer = 0; layer < all.size(); ++layer) {
+    for (std::size_t head = 0; head < shape().heads; ++head) {
+      read(pass, layer, head, all[layer].emplace_back(n, n));
+    }
+  }
+  return all;
+}
+
 template <class Real>
 std::vector<std::vector<Matrix<double>>> Network<Real>::attention(const Weights<Real>& at,
                                                                   const Batch& batch,
                                                                   std::size_t context_number,
                                                                   const RunContext& context) {
   const Batch alone = context_alone(batch, context_number);
-  const std::size_t n = alone.rows(), heads = shape().heads;
-  NetworkPass<Real> pass(shape(), {n, 1, n, n, n}, n, false);
-  pass.forward(at, alone, Crew(context));
+  return of_heads(
+      at, alone, context,
+      [&](NetworkPass<Real>& pass, std::size_t layer, std::size_t head, Matrix<double>& weights) {
+        const std::span<const Real> kept = pass.kept_weights(alone, layer, 0);
+        std::copy_n(kept.data() + head * weights.size(), weights.size(), weights.data());
+      });
+}
 
-  std::vector<std::vector<Matrix<double>>> all(shape().layers);
-  for (std::size_t layer = 0; layer < all.size(); ++layer) {
-    const std::span<const Real> weights = pass.kept_weights(alone, layer, 0);
-    for (std::size_t head = 0; head < heads; ++head) {
-      Matrix<double>& of_head = all[layer].emplace_back(n, n);
-      std::copy_n(weights.data() + head * n * n, n * n, of_head.data());
-    }
-  }
-  return all;
+template <class Real>
+std::vector<std::vector<Matrix<double>>> Network<Real>::scores(const Weights<Real>& at,
+                                                               const Batch& batch,
+                                                               std::size_t context_number,
+                                                               const RunContext& context) {
+  const Batch alone = context_alone(batch, context_number);
+  Matrix<Real> found(alone.rows(), alone.rows());
+  return of_heads(
+      at, alone, context,
+      [&](NetworkPass<Real>& pass, std::size_t layer, std::size_t head, Matrix<double>& scores) {
+        pass.scores(alone, layer, 0, head, found.view());
+        std::copy_n(found.data(), found.size(), scores.data());
+        if (!shape().causal) return;
+        for (std::size_t i = 0; i < scores.rows(); ++i) {
+          std::ranges::fill(scores.row(i).subspan(i + 1), -std::numeric_limits<double>::infinity());
+        }
+      });
 }
 
 template <class Real>

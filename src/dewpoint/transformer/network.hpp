@@ -78,11 +78,24 @@ class Network {
                                                                    std::size_t context_number,
                                                                    const RunContext& context = {});
 
+  /// What the softmax sees, multiplier and counts included, in the same order: −∞ behind a mask.
+  ///
+  ///   Properties  (1) attention() is their softmax, but for roundings.
+  [[nodiscard]] std::vector<std::vector<Matrix<double>>> scores(const Weights<Real>& at,
+                                                                const Batch& batch,
+                                                                std::size_t context_number,
+                                                                const RunContext& context = {});
+
   /// Floating-point operations of the matrix products of one gradient() of this batch. Weights
   /// behind a mask are counted; what long contexts compute twice is not.
   [[nodiscard]] double product_operations(const Batch& batch) const;
 
  private:
+  template <class Read>
+  [[nodiscard]] std::vector<std::vector<Matrix<double>>> of_heads(const Weights<Real>& at,
+                                                                  const Batch& alone,
+                                                                  const RunContext& context,
+                                                                  const Read& read) const;
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };

@@ -37,6 +37,12 @@ class NetworkPass {
                                                    std::size_t context) {
     return full_[layer].kept_of(indexed(batch), context);
   }
+  /// What the softmax of a head of such a layer sees, after forward(). Entries behind a mask mean
+  /// nothing.
+  void scores(const Batch& batch, std::size_t layer, std::size_t context, std::size_t head,
+              MatrixView<Real> out) {
+    full_[layer].scores(input(layer), indexed(batch), context, head, workspace_, out);
+  }
   [[nodiscard]] double operations(const Batch& batch) const;
 
  private:

@@ -16,6 +16,7 @@
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/matrix.hpp"
+#include "dewpoint/scaling/schedule.hpp"
 #include "dewpoint/training/layered_reference.hpp"
 #include "dewpoint/transformer/batch.hpp"
 #include "dewpoint/transformer/shape.hpp"
@@ -43,18 +44,27 @@ template <class Number>
   return normed;
 }
 
-/// softmax(Q[:,S] K[:,S]ᵀ), under a causal mask over j ≤ i only.
+/// m of a query that sees so many keys, in a context of `all`.
+[[nodiscard]] inline double plain_multiplier(const Shape& shape, std::size_t seen,
+                                             std::size_t all) {
+  if (shape.scaling.empty()) return 1.0;
+  const scaling::Schedule law = scaling::named_schedule(shape.scaling, 0.0);
+  return scaling::multiplier(law, static_cast<double>(law.static_factor ? all : seen));
+}
+
+/// softmax(m Q[:,S] K[:,S]ᵀ), under a causal mask over j ≤ i only.
 template <class Number>
-[[nodiscard]] Matrix<Number> plain_attention(const Matrix<Number>& queries,
-                                             const Matrix<Number>& keys, Range columns,
-                                             bool causal) {
+[[nodiscard]] Matrix<Number> plain_attention(const Shape& shape, const Matrix<Number>& queries,
+                                             const Matrix<Number>& keys, Range columns) {
   Matrix<Number> weights(queries.rows(), keys.rows());
   for (std::size_t i = 0; i < queries.rows(); ++i) {
-    const std::span<Number> seen = weights.row(i).first(causal ? i + 1 : keys.rows());
+    const std::span<Number> seen = weights.row(i).first(shape.causal ? i + 1 : keys.rows());
+    const double multiplier = plain_multiplier(shape, seen.size(), keys.rows());
     for (std::size_t j = 0; j < seen.size(); ++j) {
       for (std::size_t k = columns.begin; k < columns.end; ++k) {
         seen[j] += queries(i, k) * keys(j, k);
       }
+      seen[j] *= multiplier;
     }
     training::take_plain_softmax<Number>(seen);
   }
@@ -87,7 +97,7 @@ std::vector<Matrix<Number>> apply_plain_layer(const Shape& shape, const LayerWei
   Matrix<Number> out(states.rows(), states.cols());
   for (std::size_t head = 0; head < shape.heads; ++head) {
     const Range columns{head * shape.head_width(), (head + 1) * shape.head_width()};
-    attention.push_back(plain_attention(queries, keys, columns, shape.causal));
+    attention.push_back(plain_attention(shape, queries, keys, columns));
     mix_plainly(attention.back(), values, columns, out);
   }
   for (std::size_t e = 0; e < states.size(); ++e) {

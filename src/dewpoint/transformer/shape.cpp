@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/scaling/schedule.hpp"
 
 namespace dewpoint::transformer {
 namespace {
@@ -27,7 +28,33 @@ void check_branch(const Shape& shape) {
   }
 }
 
+// What is said of a schedule, said of the option.
+template <class Body>
+auto as_scaling(const Body& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    throw Error(Code::bad_value, fmt::format("scaling: {}", error.what()));
+  }
+}
+
+void check_scaling(const Shape& shape) {
+  if (shape.scaling.empty()) return;
+  const scaling::Schedule law =
+      as_scaling([&] { return scaling::named_schedule(shape.scaling, 0.0); });
+  if (shape.causal || law.kind == scaling::ScheduleKind::constant) return;
+  throw Error(Code::bad_value,
+              fmt::format("scaling: '{}' needs a causal mask, as without one all queries see the "
+                          "same keys; allowed without it: constant",
+                          shape.scaling));
+}
+
 }  // namespace
+
+std::string scaling_text(const std::string& law, std::size_t context) {
+  if (law == "constant") return "";
+  return as_scaling([&] { return scaling::name_with_length(law, static_cast<double>(context)); });
+}
 
 std::string name_of(const Shape& shape) {
   std::string name = fmt::format("{}L{}H", shape.layers, shape.heads);
@@ -36,6 +63,7 @@ std::string name_of(const Shape& shape) {
   if (shape.value_matrix) name += " value";
   if (shape.causal) name += " causal";
   if (shape.pre_norm) name += " norm";
+  if (!shape.scaling.empty()) name += " scaling " + shape.scaling;
   return name;
 }
 
@@ -49,6 +77,7 @@ void check(const Shape& shape) {
                 fmt::format("heads: {} does not divide the width {}", shape.heads, shape.width));
   }
   check_branch(shape);
+  check_scaling(shape);
 }
 
 }  // namespace dewpoint::transformer

@@ -31,6 +31,7 @@ using checkpoint::to_error;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "dewpoint-transformer";
+constexpr const char* kScaling = "scaling";
 constexpr const char* kAllowedFile = "a training state in a .safetensors file";
 constexpr std::array kPrefixes{"", "adam.first.", "adam.second."};
 
@@ -45,16 +46,19 @@ auto parts_of(AnyState& state) {
 
 // --- the shape -----------------------------------------------------------------------------------
 
+// A law is there only where there is one.
 Json to_json(const Shape& shape) {
-  return {{"vocabulary", shape.vocabulary},
-          {"width", shape.width},
-          {"layers", shape.layers},
-          {"heads", shape.heads},
-          {"residual", shape.residual},
-          {"branch", shape.branch},
-          {"value_matrix", shape.value_matrix},
-          {"causal", shape.causal},
-          {"pre_norm", shape.pre_norm}};
+  Json json{{"vocabulary", shape.vocabulary},
+            {"width", shape.width},
+            {"layers", shape.layers},
+            {"heads", shape.heads},
+            {"residual", shape.residual},
+            {"branch", shape.branch},
+            {"value_matrix", shape.value_matrix},
+            {"causal", shape.causal},
+            {"pre_norm", shape.pre_norm}};
+  if (!shape.scaling.empty()) json[kScaling] = shape.scaling;
+  return json;
 }
 
 // Every field of a shape and no other key.
@@ -65,7 +69,7 @@ void check_keys(const Json& json) {
     throw Refusal{"metadata key 'shape'", fmt::format("no {}", key), known.dump()};
   }
   for (const auto& [key, value] : json.items()) {
-    if (known.contains(key)) continue;
+    if (known.contains(key) || key == kScaling) continue;
     throw Refusal{"metadata key 'shape'", fmt::format("the key '{}'", excerpt(key)), known.dump()};
   }
 }
@@ -92,6 +96,7 @@ Shape shape_of(const Json& json) {
   shape.value_matrix = flag("value_matrix");
   shape.causal = flag("causal");
   shape.pre_norm = flag("pre_norm");
+  shape.scaling = reader.text({kScaling}).value_or("");
   return shape;
 }
 
@@ -288,7 +293,9 @@ StateFile read_state(const std::filesystem::path& file) {
 }
 
 void require_same_shape(const std::string& name, const Shape& found, const Shape& wanted) {
-  const Json here = to_json(found), there = to_json(wanted);
+  Json here = to_json(found), there = to_json(wanted);
+  here[kScaling] = found.scaling.empty() ? "constant" : found.scaling;
+  there[kScaling] = wanted.scaling.empty() ? "constant" : wanted.scaling;
   for (const auto& [key, value] : there.items()) {
     if (here.at(key) == value) continue;
     throw to_error(Code::bad_value, name,

@@ -8,6 +8,7 @@
 //   shape     JSON, an object of the fields of Shape:
 //             {"vocabulary": 2000, "width": 256, "layers": 2, "heads": 1, "residual": true,
 //              "branch": 1.0, "value_matrix": false, "causal": false, "pre_norm": false}
+//             and "scaling": "ssmax:n0=128" where there is a law of the logits
 //   step      steps done, a whole number
 //
 // and whatever the caller adds; runs add "adam" (adam_text()), "seed" and "replica".
