@@ -1,4 +1,5 @@
-// Figures of a study with what is fitted to them: powers and logarithms for "scaling", exponents for "collapse".
+// Figures of a study with what is fitted to them: powers and logarithms for "scaling", exponents
+// for "collapse".
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
