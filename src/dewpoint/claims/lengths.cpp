@@ -112,11 +112,11 @@ std::vector<Claim> length_claims() {
   return {
       {"length.simplex", "Dewpoint, findings",
        "On a simplex log n keeps the weight of a token on itself at 1/2; slower laws lose it, YaRN "
-       "ends near 1",
+       "ends near 1.",
        simplex},
       {"length.sphere", "Dewpoint, findings",
        "On a sphere of 8 dimensions n^{2/(d−1)} keeps the weight of a token on itself, and log n "
-       "loses it",
+       "loses it.",
        sphere},
   };
 }
