@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from 'vitest';
 
-import text from '../../docs/errata.md?raw';
+import text from '../../../docs/errata.md?raw';
 import { join_errata } from './errata_rows';
 import { parse_errata } from './errata_text';
-import type { ClaimRow } from './data';
+import type { ClaimRow } from '../data';
 
 const sections = parse_errata(text);
 const rows = sections.flatMap((section) => section.rows);

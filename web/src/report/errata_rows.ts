@@ -1,7 +1,7 @@
 // Errata as text and errata as measured, one beside the other.
 //
 // SPDX-License-Identifier: Apache-2.0
-import type { ClaimRow } from './data';
+import type { ClaimRow } from '../data';
 import type { Erratum, ErrataSection } from './errata_text';
 
 export interface JoinedErratum {

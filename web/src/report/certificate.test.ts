@@ -13,8 +13,8 @@ import {
   toggled,
   type Filter,
 } from './certificate';
-import type { Cell, ClaimRow, Comparison } from './data';
-import claim_header from '../../src/dewpoint/claims/claim.hpp?raw';
+import type { Cell, ClaimRow, Comparison } from '../data';
+import claim_header from '../../../src/dewpoint/claims/claim.hpp?raw';
 
 it('allows as many standard errors as the program does', () => {
   expect(claim_header).toContain(`kSigmas = ${kSigmas};`);

@@ -1,7 +1,7 @@
 // The text of the data element, parsed and looked over, so that a damaged page says what is wrong.
 //
 // SPDX-License-Identifier: Apache-2.0
-import type { PageData } from './data';
+import type { PageData } from '../data';
 
 const kLists = ['figures', 'not_run', 'footer'];
 const kTexts = ['title', 'intro'];

@@ -1,7 +1,7 @@
 // The sections of a page in their order, for the page itself and for its navigation.
 //
 // SPDX-License-Identifier: Apache-2.0
-import type { FigureEntry, PageData } from './data';
+import type { FigureEntry, PageData } from '../data';
 
 export interface NumberedFigure {
   entry: FigureEntry;

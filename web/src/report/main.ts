@@ -1,13 +1,13 @@
 // Reads the data that the program wrote into the page, and shows them.
 //
 // SPDX-License-Identifier: Apache-2.0
-import './app.css';
+import '../app.css';
 
 import { mount } from 'svelte';
 
 import { read_page_data } from './page_data';
 import Report from './Report.svelte';
-import { theme } from './theme.svelte';
+import { theme } from '../theme.svelte';
 
 const kEmpty =
   'This is the empty template of a Dewpoint report: “dewpoint reproduce” writes one with figures.';

@@ -1,8 +1,8 @@
 // Comparisons as the program prints them: "≥ 0.25", "0.31270 ± 0.00042", "1 (tolerance 6·10⁻¹³)".
 //
 // SPDX-License-Identifier: Apache-2.0
-import type { Cell, Comparison, Estimate } from './data';
-import { measured_text as with_error, number_text, unpacked } from './numbers';
+import type { Cell, Comparison, Estimate } from '../data';
+import { measured_text as with_error, number_text, unpacked } from '../numbers';
 
 const kSymbols = { equals: '=', 'at least': '≥', 'at most': '≤' };
 

@@ -1,7 +1,7 @@
 // The rows of a certificate: which comparison to show, what a filter keeps, how many there are.
 //
 // SPDX-License-Identifier: Apache-2.0
-import type { ClaimRow, Comparison, Verdict } from './data';
+import type { ClaimRow, Comparison, Verdict } from '../data';
 import { value_of } from './comparison_text';
 
 /** How many standard errors a measurement may be off: claims::kSigmas. */

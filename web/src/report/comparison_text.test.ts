@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 
 import { cell_text, estimate_text, measured_text, predicted_text } from './comparison_text';
-import type { Cell, Comparison } from './data';
+import type { Cell, Comparison } from '../data';
 
 function comparison(mean: Cell, standard_error: Cell): Comparison {
   const measured = { mean, standard_error, samples: 9 };

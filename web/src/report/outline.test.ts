@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from 'vitest';
 
-import type { FigureEntry, PageData } from './data';
+import type { FigureEntry, PageData } from '../data';
 import { anchor_in, anchors, figure_groups, outline } from './outline';
 
 function figure(id: string, group: string): FigureEntry {
