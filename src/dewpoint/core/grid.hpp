@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace dewpoint::cli {
+namespace dewpoint {
 
 /// Numbers of a list option, increasing. Throws Error{bad_value} naming the option `field`, the
 /// text and what is allowed.
@@ -18,4 +18,4 @@ namespace dewpoint::cli {
 [[nodiscard]] std::vector<std::size_t> parse_counts(const std::string& field,
                                                     const std::string& text);
 
-}  // namespace dewpoint::cli
+}  // namespace dewpoint

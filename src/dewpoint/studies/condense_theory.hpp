@@ -9,7 +9,7 @@
 #include "dewpoint/core/run_context.hpp"
 #include "dewpoint/experiments/condense.hpp"
 
-namespace dewpoint::cli {
+namespace dewpoint::studies {
 
 /// NaN where a formula is not computed or does not apply.
 struct CondensePrediction {
@@ -41,4 +41,4 @@ struct CondensePrediction {
 [[nodiscard]] Frame condense_theory(const experiments::Condense& question,
                                     const RunContext& context);
 
-}  // namespace dewpoint::cli
+}  // namespace dewpoint::studies

@@ -10,12 +10,12 @@
 #include "dewpoint/report/figure_file.hpp"
 #include "dewpoint/store/study.hpp"
 
-namespace dewpoint::cli {
+namespace dewpoint::report {
 
 struct FittingFigure {
   std::string name;   // short, unique within the study: "contraction"
   std::string title;  // one line
-  report::Figure figure;
+  Figure figure;
 };
 
 struct FittingFigures {
@@ -30,4 +30,4 @@ inline constexpr std::size_t kMostFittingFigures = 12;
 /// drawn. `unfinished`: cells are still missing.
 [[nodiscard]] FittingFigures fitting_figures(const store::StudyRecord& study, bool unfinished);
 
-}  // namespace dewpoint::cli
+}  // namespace dewpoint::report

@@ -1,19 +1,19 @@
-#include "cli/study_record.hpp"
+#include "dewpoint/store/new_study.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cli/console.hpp"
+#include <ctime>
+
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
 
-namespace dewpoint::cli {
+namespace dewpoint::store {
 
-std::string full_version() { return version() + "+" + commit(); }
-
-store::StudyRecord begin_study(const std::string& experiment, std::uint64_t seed,
+StudyRecord begin_study(const std::string& experiment, std::uint64_t seed,
                                const std::string& command) {
-  store::StudyRecord study;
+  StudyRecord study;
   study.experiment = experiment;
   study.seed = seed;
   study.version = full_version();
@@ -21,8 +21,6 @@ store::StudyRecord begin_study(const std::string& experiment, std::uint64_t seed
   study.created = utc_now();
   return study;
 }
-
-Estimate exact_value(double value) { return {value, 0.0, 0}; }
 
 void require_writable(const std::filesystem::path& file) {
   const std::filesystem::path folder =
@@ -35,4 +33,8 @@ void require_writable(const std::filesystem::path& file) {
   if (access(folder.c_str(), W_OK) != 0) fail("its folder may not be written to");
 }
 
-}  // namespace dewpoint::cli
+std::string utc_now() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+}  // namespace dewpoint::store

@@ -1,4 +1,4 @@
-#include "cli/query_theory.hpp"
+#include "dewpoint/studies/query_theory.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,12 +12,8 @@
 #include "dewpoint/theory/finite_scores.hpp"
 #include "dewpoint/theory/sphere_clt.hpp"
 
-namespace dewpoint::cli {
+namespace dewpoint::studies {
 namespace {
-
-using studies::kLeastGaussianKeys;
-using studies::kMostGaussianSkewness;
-using studies::kMostMomentBeta;
 
 struct Place {
   int dimension;
@@ -170,4 +166,4 @@ Frame query_theory(const experiments::Query& question, const RunContext& context
   return frame;
 }
 
-}  // namespace dewpoint::cli
+}  // namespace dewpoint::studies

@@ -1,4 +1,4 @@
-#include "cli/condense_theory.hpp"
+#include "dewpoint/studies/condense_theory.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "dewpoint/theory/poisson_dirichlet.hpp"
 #include "dewpoint/theory/random_energy.hpp"
 
-namespace dewpoint::cli {
+namespace dewpoint::studies {
 namespace {
 
 // The variance of log Z is right to kRandomEnergyError: its root is shown where that is 1e-3 of it.
@@ -149,4 +149,4 @@ Frame condense_theory(const experiments::Condense& question, const RunContext& c
   return frame;
 }
 
-}  // namespace dewpoint::cli
+}  // namespace dewpoint::studies

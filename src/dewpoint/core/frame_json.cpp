@@ -1,8 +1,8 @@
-#include "cli/frame_json.hpp"
+#include "dewpoint/core/frame_json.hpp"
 
 #include <nlohmann/json.hpp>
 
-namespace dewpoint::cli {
+namespace dewpoint {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -47,4 +47,4 @@ Json to_json(const Frame& frame) {
   return {{"name", frame.name()}, {"dimensions", dimensions}, {"variables", variables}};
 }
 
-}  // namespace dewpoint::cli
+}  // namespace dewpoint

@@ -1,4 +1,4 @@
-#include "cli/grid.hpp"
+#include "dewpoint/core/grid.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "dewpoint/core/error.hpp"
 
-namespace dewpoint::cli {
+namespace dewpoint {
 namespace {
 
 [[noreturn]] void refuse(const std::string& field, const std::string& text, const char* why) {
@@ -88,4 +88,4 @@ std::vector<std::size_t> parse_counts(const std::string& field, const std::strin
   return counts;
 }
 
-}  // namespace dewpoint::cli
+}  // namespace dewpoint

@@ -13,7 +13,7 @@
 #include "dewpoint/core/run_context.hpp"
 #include "dewpoint/experiments/query.hpp"
 
-namespace dewpoint::cli {
+namespace dewpoint::studies {
 
 /// NaN where a formula is not computed or does not apply. Lengths are scaled: bias is β*(1 −
 /// ⟨q, ATT⟩), scatter β*|ATT_⊥|², as in the frame of experiments::query.
@@ -49,4 +49,4 @@ inline constexpr double kCondensedEdge = 10.0;
 [[nodiscard]] const char* query_regime(const Frame& theory, std::size_t cell, double beta,
                                        double edge);
 
-}  // namespace dewpoint::cli
+}  // namespace dewpoint::studies

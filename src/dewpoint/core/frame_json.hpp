@@ -1,4 +1,4 @@
-// Frames as JSON, for --json.
+// Frames as JSON: what --json prints and the explorer sends.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,7 +7,7 @@
 
 #include "dewpoint/core/frame.hpp"
 
-namespace dewpoint::cli {
+namespace dewpoint {
 
 /// {"mean": 0.41, "standard_error": 0.01, "samples": 16}; null for what is unknown.
 [[nodiscard]] nlohmann::ordered_json to_json(const Estimate& estimate);
@@ -16,4 +16,4 @@ namespace dewpoint::cli {
 /// "mean": nested arrays, "standard_error": nested arrays, "samples": nested arrays}}}.
 [[nodiscard]] nlohmann::ordered_json to_json(const Frame& frame);
 
-}  // namespace dewpoint::cli
+}  // namespace dewpoint

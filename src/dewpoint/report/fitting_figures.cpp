@@ -1,4 +1,4 @@
-#include "cli/study_figures.hpp"
+#include "dewpoint/report/fitting_figures.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -9,14 +9,14 @@
 #include "dewpoint/report/study_frames.hpp"
 #include "dewpoint/report/training_figures.hpp"
 
-namespace dewpoint::cli {
+namespace dewpoint::report {
 namespace {
 
 using store::StudyRecord;
 
 // A study that holds less than a figure shows has no such figure.
 template <typename MakeFigure>
-std::optional<report::Figure> unless_refused(const MakeFigure& make_figure) try {
+std::optional<Figure> unless_refused(const MakeFigure& make_figure) try {
   return make_figure();
 } catch (const Error& error) {
   if (error.code() != Code::bad_value) throw;
@@ -25,8 +25,8 @@ std::optional<report::Figure> unless_refused(const MakeFigure& make_figure) try 
 
 std::vector<FittingFigure> figures_of_training(const StudyRecord& study) {
   std::vector<FittingFigure> figures;
-  if (report::find_frame(study, "trajectory") == nullptr) return figures;
-  for (const report::TrainingFigure& one : report::training_figures()) {
+  if (find_frame(study, "trajectory") == nullptr) return figures;
+  for (const TrainingFigure& one : training_figures()) {
     auto figure = unless_refused([&] { return one.figure_of(study); });
     if (figure) figures.push_back({one.name, one.title, std::move(*figure)});
   }
@@ -52,8 +52,8 @@ std::vector<std::string> observables_of(const StudyRecord& study) {
 std::vector<FittingFigure> special_figures(const StudyRecord& study) {
   std::vector<FittingFigure> figures;
   for (const std::string& name : observables_of(study)) {
-    auto figure = report::specialised_figure(study, name);
-    if (figure) figures.push_back({name, report::long_label(name), std::move(*figure)});
+    auto figure = specialised_figure(study, name);
+    if (figure) figures.push_back({name, long_label(name), std::move(*figure)});
   }
   return figures;
 }
@@ -61,13 +61,13 @@ std::vector<FittingFigure> special_figures(const StudyRecord& study) {
 FittingFigures automatic_figures(const StudyRecord& study, bool unfinished) {
   FittingFigures found;
   for (const std::string& name : observables_of(study)) {
-    report::FigureRequest request;
+    FigureRequest request;
     request.observable = name;
     request.unfinished = unfinished;
-    auto figure = unless_refused([&] { return report::figure_of_study(study, request); });
+    auto figure = unless_refused([&] { return figure_of_study(study, request); });
     if (!figure) continue;
     if (found.figures.size() < kMostFittingFigures) {
-      found.figures.push_back({name, report::long_label(name), std::move(*figure)});
+      found.figures.push_back({name, long_label(name), std::move(*figure)});
     } else {
       ++found.left_out;
     }
@@ -83,4 +83,4 @@ FittingFigures fitting_figures(const StudyRecord& study, bool unfinished) {
   return automatic_figures(study, unfinished);
 }
 
-}  // namespace dewpoint::cli
+}  // namespace dewpoint::report
