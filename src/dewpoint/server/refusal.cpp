@@ -1,0 +1,19 @@
+#include "dewpoint/server/refusal.hpp"
+
+#include <algorithm>
+
+namespace dewpoint::server {
+
+std::string field_of(const std::string& message, const std::vector<std::string>& fields) {
+  const std::string name = message.substr(0, message.find(':'));
+  return std::find(fields.begin(), fields.end(), name) == fields.end() ? std::string() : name;
+}
+
+Refusal refusal_of(const Error& error, const std::vector<std::string>& fields) {
+  const int status = error.code() == Code::unreadable_file   ? 404
+                     : error.code() == Code::unwritable_file ? 409
+                                                             : 400;
+  return {status, error.what(), field_of(error.what(), fields)};
+}
+
+}  // namespace dewpoint::server
