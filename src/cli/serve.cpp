@@ -10,6 +10,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <thread>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
@@ -44,7 +45,7 @@ void open_in_browser(const std::string& address) {
     fmt::print(stderr, "dewpoint: there is no xdg-open; open the address yourself\n");
     return;
   }
-  std::jthread([child] { waitpid(child, nullptr, 0); }).detach();
+  std::thread([child] { waitpid(child, nullptr, 0); }).detach();
 }
 
 int run_serve(ServeOptions& o) {

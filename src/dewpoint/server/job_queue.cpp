@@ -81,10 +81,10 @@ void JobQueue::submit(std::shared_ptr<Job> job, Work work) {
   changed_.notify_all();
 }
 
-void JobQueue::keep(std::shared_ptr<Job> job) {
+void JobQueue::keep(const std::shared_ptr<Job>& job) {
   const std::lock_guard lock(mutex_);
   cancel_older(*job);
-  places_[job->id()] = jobs_.insert(jobs_.end(), std::move(job));
+  places_[job->id()] = jobs_.insert(jobs_.end(), job);
 }
 
 std::shared_ptr<Job> JobQueue::find(const std::string& id) const {

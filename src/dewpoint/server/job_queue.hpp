@@ -55,7 +55,7 @@ class JobQueue {
   /// when the line is full; then nothing was cancelled.
   void submit(std::shared_ptr<Job> job, Work work);
   /// A job that is over already: only kept, and older ones in the room cancelled.
-  void keep(std::shared_ptr<Job> job);
+  void keep(const std::shared_ptr<Job>& job);
 
   /// Nothing: never was, or forgotten.
   [[nodiscard]] std::shared_ptr<Job> find(const std::string& id) const;

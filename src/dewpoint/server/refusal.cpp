@@ -1,11 +1,15 @@
 #include "dewpoint/server/refusal.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace dewpoint::server {
 
 std::string field_of(const std::string& message, const std::vector<std::string>& fields) {
-  const std::string name = message.substr(0, message.find(':'));
+  const auto end = std::find_if(message.begin(), message.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '_';
+  });
+  const std::string name(message.begin(), end);
   return std::find(fields.begin(), fields.end(), name) == fields.end() ? std::string() : name;
 }
 

@@ -40,8 +40,8 @@ class TooLarge : public Refusal {
       : Refusal(400, message + "; use the command line", std::move(field)) {}
 };
 
-/// The field that a message of the library begins with ("gamma: -1 is not ..."), if it is one of
-/// these; else empty.
+/// The field that a message of the library begins with ("gamma: -1 is not ...", "law 'x': ..."), if
+/// it is one of these; else empty.
 [[nodiscard]] std::string field_of(const std::string& message,
                                    const std::vector<std::string>& fields);
 
