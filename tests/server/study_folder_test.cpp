@@ -48,7 +48,7 @@ TEST_F(StudyFolderTest, NothingOutsideCanBeNamed) {
   const std::string absolute = (top_ / "secret.study").string();
   for (const std::string& name :
        {std::string("../secret.study"), absolute, std::string("sub/../../secret.study"),
-        std::string("link.study"), std::string("up/secret.study"), std::string("up/inside/a.study"),
+        std::string("link.study"), std::string("up/secret.study"),
         std::string("../inside-twin/f.study"), std::string(".hidden/e.study"), std::string(""),
         std::string("."), std::string("sub"), std::string("sub/"), std::string("none.study"),
         std::string("a.study\0.toml", 13), std::string("./a.study"), std::string("sub//c.npz"),

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "dewpoint/server/refusal.hpp"
+
 namespace dewpoint::server {
 namespace {
 
@@ -111,7 +113,7 @@ void Job::set_progress(double progress) {
 void Job::end(JobState state, const std::string& error, const std::string& field) {
   if (is_over(status_.state)) return;
   status_.state = state;
-  status_.error = error;
+  status_.error = one_line(error);
   status_.field = field;
   if (state == JobState::done) status_.progress = 1.0;
   touched_ = Clock::now();

@@ -5,6 +5,13 @@
 
 namespace dewpoint::server {
 
+std::string one_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
+  return text;
+}
+
 std::string field_of(const std::string& message, const std::vector<std::string>& fields) {
   const auto end = std::find_if(message.begin(), message.end(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '_';

@@ -11,11 +11,14 @@
 
 namespace dewpoint::server {
 
+/// Control characters as spaces: what somebody sent may be part of a message.
+[[nodiscard]] std::string one_line(std::string text);
+
 class Refusal : public std::runtime_error {
  public:
-  /// `message`: one line. `field`: of the question or the body; empty: none.
+  /// `message`: becomes one line. `field`: of the question or the body; empty: none.
   Refusal(int status, const std::string& message, std::string field = {})
-      : std::runtime_error(message), status_(status), field_(std::move(field)) {}
+      : std::runtime_error(one_line(message)), status_(status), field_(std::move(field)) {}
 
   [[nodiscard]] int status() const { return status_; }
   [[nodiscard]] const std::string& field() const { return field_; }
