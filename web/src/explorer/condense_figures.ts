@@ -79,7 +79,7 @@ export function retrieval_figure(
     }),
   );
   const here = signals.map((signal) =>
-    point(t, signal, { colour: '#ab2a20', label: 'current point' }),
+    point(t, signal, { colour: '#8a4fa3', label: 'current point' }),
   );
   const y = { label: 'planted signal s', from: 0 };
   return lines([panel('', kLoad, y, [line, ...measured, ...here], [{ x: t, label: 't' }])]);

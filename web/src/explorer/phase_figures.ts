@@ -82,26 +82,21 @@ export interface DepthResult {
   theory: DataFrame | null;
 }
 
-/** The gap 1 − cosine and the rank, layer by layer. */
+/** The gap 1 − cosine, layer by layer. */
 export function depth_figure({ depth, theory }: DepthResult): LineFigureData {
-  const gammas = coordinates(depth, 'gamma');
-  const layers = { label: 'layer', from: 0 };
-  const drawn = (name: string) =>
-    gammas.flatMap((value, gamma) => [
-      series(cut(theory, name, 'layer', { gamma }), {
-        style: 'solid',
-        colour: colour_at(gamma),
-        theory: true,
-        label: 'simplex, exact',
-      }),
-      series(cut(depth, name, 'layer', { gamma }), {
-        style: 'points',
-        colour: colour_at(gamma),
-        label: `measured, γ = ${value}`,
-      }),
-    ]);
-  return lines([
-    panel('', layers, { label: 'mean 1 − cosine', scale: 'exponent' }, drawn('log10_gap')),
-    panel('', layers, { label: 'mean cosine', from: 0, to: 1.02 }, drawn('mean_cosine')),
+  const drawn = coordinates(depth, 'gamma').flatMap((value, gamma) => [
+    series(cut(theory, 'log10_gap', 'layer', { gamma }), {
+      style: 'solid',
+      colour: colour_at(gamma),
+      theory: true,
+      label: 'simplex, exact',
+    }),
+    series(cut(depth, 'log10_gap', 'layer', { gamma }), {
+      style: 'points',
+      colour: colour_at(gamma),
+      label: `measured, γ = ${value}`,
+    }),
   ]);
+  const y = { label: 'mean 1 − cosine', scale: 'exponent' as const };
+  return lines([panel('', { label: 'layer', from: 0 }, y, drawn)]);
 }

@@ -103,6 +103,11 @@ const kSymbols: Record<string, Symbol> = {
     name: 'dew point',
     meaning: 'the β where the largest weight is as large as all others; median over draws',
   },
+  dew_point: {
+    sign: 'β_dew',
+    name: 'dew point',
+    meaning: 'factor of the logits at which the largest weight is as large as all others; median over queries',
+  },
   beta_pr: { sign: 'β_PR', name: 'participation point', meaning: 'the β where the mean of Σw^2 is 1/2' },
   beta_edge: {
     sign: 'β_edge',
