@@ -149,15 +149,15 @@ TEST(CondenseRoom, HasTheFramesOfTheLibrary) {
   const auto room = make_condense_room();
   const auto results = answers(
       *room, {{"n", "1e3,1e30"}, {"t", {0.5, 1.5}}, {"signal", 0.9}, {"draws", 150}, {"seed", 2}});
-  ASSERT_EQ(results.size(), 2u);
+  ASSERT_EQ(results.size(), 3u);
   experiments::Condense question;
   question.n = {1e3, 1e30};
   question.loads = {0.5, 1.5};
   question.signals = {0.9};
   question.draws = 150;
   question.seed = 2;
-  EXPECT_TRUE(is_same(results[1].json["condense"], to_json(experiments::condense(question))));
-  EXPECT_TRUE(is_same(results[1].json["theory"], to_json(studies::condense_theory(question, {}))));
+  EXPECT_TRUE(is_same(results[2].json["condense"], to_json(experiments::condense(question))));
+  EXPECT_TRUE(is_same(results[2].json["theory"], to_json(studies::condense_theory(question, {}))));
   EXPECT_EQ(results[0].json["draws"], 50);
   EXPECT_EQ(refusal_status(*room, {{"signal", 1}, {"planted", 2}}), 400);
 }
@@ -166,7 +166,8 @@ TEST(QueryRoom, HasTheFramesOfTheLibraryAndASphere) {
   const auto room = make_query_room();
   const auto results =
       answers(*room, {{"d", 3}, {"n", 200}, {"theta", "0.5,2"}, {"draws", 250}, {"seed", 2}});
-  ASSERT_EQ(results.size(), 2u);
+  ASSERT_EQ(results.size(), 3u);
+  EXPECT_TRUE(results[0].json["theory"].is_null());
   experiments::Query question;
   question.dimension = 3;
   question.n = {200.0};
@@ -174,10 +175,10 @@ TEST(QueryRoom, HasTheFramesOfTheLibraryAndASphere) {
   question.draws = 250;
   question.seed = 2;
   question = experiments::resolved(question);
-  EXPECT_TRUE(is_same(results[1].json["query"], to_json(experiments::query(question).means)));
-  EXPECT_TRUE(is_same(results[1].json["theory"], to_json(studies::query_theory(question, {}))));
-  ASSERT_EQ(results[1].arrays.size(), 2u);
-  const Array& weights = results[1].arrays[1];
+  EXPECT_TRUE(is_same(results[2].json["query"], to_json(experiments::query(question).means)));
+  EXPECT_TRUE(is_same(results[2].json["theory"], to_json(studies::query_theory(question, {}))));
+  ASSERT_EQ(results[2].arrays.size(), 2u);
+  const Array& weights = results[2].arrays[1];
   EXPECT_EQ(weights.shape, (std::vector<std::size_t>{2, 200}));
   for (std::size_t row = 0; row < 2; ++row) {
     double sum = 0.0;
@@ -192,13 +193,14 @@ TEST(DewRoom, HasTheCurvesOfTheLibrary) {
   const auto room = make_dew_room();
   const auto results =
       answers(*room, {{"law", {"gaussian", "simplex"}}, {"n", "1e2:1e6:5:log"}, {"draws", 120}});
-  ASSERT_EQ(results.size(), 2u);
+  ASSERT_EQ(results.size(), 3u);
+  EXPECT_EQ(results[0].json["laws"][0]["curve"]["dimensions"]["n"], Json({1e2, 1e6}));
   const experiments::DewCurve question{{1e2, 1e3, 1e4, 1e5, 1e6}, 120, 256, 1};
   const auto law = scores::score_law("gaussian");
-  EXPECT_TRUE(is_same(results[1].json["laws"][0]["curve"],
+  EXPECT_TRUE(is_same(results[2].json["laws"][0]["curve"],
                       to_json(experiments::dew_curve(*law, question))));
-  EXPECT_EQ(results[1].json["laws"][0]["beta_edge"].size(), 5u);
-  EXPECT_TRUE(results[1].json["laws"][1]["beta_edge"][0].is_null());
+  EXPECT_EQ(results[2].json["laws"][0]["beta_edge"].size(), 5u);
+  EXPECT_TRUE(results[2].json["laws"][1]["beta_edge"][0].is_null());
   EXPECT_EQ(refusal_status(*room, {{"law", {"../../etc/passwd"}}}), 400);
   EXPECT_EQ(refusal_status(*room, {{"law", Json::array()}}), 400);
 }

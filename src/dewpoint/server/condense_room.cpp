@@ -42,22 +42,23 @@ class CondenseRoom final : public Room {
     experiments::check(condense_of(question));
   }
 
-  // Few draws first; theory does not depend on them.
+  // Few draws first, then all of them; theory, which takes longest, comes last.
   void answer(const Question& question, const RunContext& context,
               const Publish& publish) const override {
     const Condense asked = condense_of(question);
-    const bool coarse = asked.draws > 2 * kCoarseDraws;
-    const std::size_t levels = coarse ? 2 : 1;
-    Condense few = asked;
-    few.draws = kCoarseDraws;
     const RunContext quiet{context.threads, context.stop, {}};
-    const Frame first = coarse ? experiments::condense(few, quiet) : Frame();
-    const Frame theory = studies::condense_theory(asked, quiet);
-    const Json theory_json = dewpoint::to_json(theory);
-    if (coarse) publish({1, levels, json_of(few.draws, first, theory_json)});
-    Frame frame = experiments::condense(asked, context);
-    Result result{levels, levels, json_of(asked.draws, frame, theory_json)};
-    result.study = study_of(*this, question, {std::move(frame), theory});
+    const bool coarse = asked.draws > 2 * kCoarseDraws;
+    const std::size_t levels = coarse ? 3 : 2;
+    if (coarse) {
+      Condense few = asked;
+      few.draws = kCoarseDraws;
+      publish({1, levels, json_of(few.draws, experiments::condense(few, quiet), nullptr)});
+    }
+    Frame frame = experiments::condense(asked, experiments::part_of(context, {0, 1}, 2));
+    publish({levels - 1, levels, json_of(asked.draws, frame, nullptr)});
+    Frame theory = studies::condense_theory(asked, experiments::part_of(context, {1, 2}, 2));
+    Result result{levels, levels, json_of(asked.draws, frame, dewpoint::to_json(theory))};
+    result.study = study_of(*this, question, {std::move(frame), std::move(theory)});
     publish(std::move(result));
   }
 

@@ -19,7 +19,16 @@ namespace {
 using experiments::DewCurve;
 using Law = std::unique_ptr<scores::TopLaw>;
 
+constexpr std::size_t kFirstDraws = 4;
 constexpr std::size_t kCoarseDraws = 50;
+
+/// And the last one.
+std::vector<double> every_fourth(const std::vector<double>& values) {
+  std::vector<double> some;
+  for (std::size_t k = 0; k < values.size(); k += 4) some.push_back(values[k]);
+  if (some.back() != values.back()) some.push_back(values.back());
+  return some;
+}
 
 Json law_json(const scores::TopLaw& law, const Frame& curve, const std::vector<double>& n) {
   Json edges = Json::array();
@@ -58,13 +67,15 @@ class DewRoom final : public Room {
               const Publish& publish) const override {
     const DewCurve asked = curve_of(question);
     const std::vector<Law> laws = laws_of(question);
+    const RunContext quiet{context.threads, context.stop, {}};
     const bool coarse = asked.draws > 2 * kCoarseDraws;
+    const std::size_t levels = coarse ? 3 : 1;
     if (coarse) {
-      DewCurve few = asked;
-      few.draws = kCoarseDraws;
-      publish({1, 2, measured(laws, few, {context.threads, context.stop, {}}).first});
+      DewCurve few{every_fourth(asked.n), kFirstDraws, asked.top, asked.seed};
+      publish({1, levels, measured(laws, few, quiet).first});
+      few = {asked.n, kCoarseDraws, asked.top, asked.seed};
+      publish({2, levels, measured(laws, few, quiet).first});
     }
-    const std::size_t levels = coarse ? 2 : 1;
     auto [json, frames] = measured(laws, asked, context);
     Result result{levels, levels, std::move(json)};
     result.study = study_of(*this, question, std::move(frames));

@@ -160,6 +160,7 @@ class Explorer::Parts {
           fmt::format("port: {} is not free on {}; --port 0 takes any", rules_.port, rules_.host));
     }
     rules_.port = port;
+    front_.lengthen_line();
     return port;
   }
 

@@ -17,6 +17,8 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
+constexpr int kWaitingConnections = 256;
+
 int milliseconds_until(SteadyClock::time_point deadline) {
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SteadyClock::now());
@@ -151,6 +153,8 @@ void simplify(httplib::Request& request) {
 }
 
 }  // namespace
+
+void HttpFront::lengthen_line() const { ::listen(svr_sock_, kWaitingConnections); }
 
 bool HttpFront::process_and_close_socket(socket_t socket) {
   Connection connection(socket, patience_);

@@ -26,6 +26,10 @@ class HttpFront final : public httplib::Server {
  public:
   explicit HttpFront(const Patience& patience = {}) : patience_(patience) {}
 
+  /// After binding: lets more connections wait to be accepted than the library's five. One that
+  /// finds the line full tries again after a second.
+  void lengthen_line() const;
+
  private:
   bool process_and_close_socket(socket_t socket) override;
 

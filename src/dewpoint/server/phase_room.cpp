@@ -127,10 +127,14 @@ class PhaseRoom final : public Room {
               const Publish& publish) const override {
     const PhaseMap map = map_of(question);
     const std::size_t levels = std::size(kLevels);
-    const Frame theory = studies::critical_lines(map, {context.threads, context.stop, {}});
-    const Json theory_json = dewpoint::to_json(theory);
+    Frame theory;
+    Json theory_json;  // takes as long as a coarse map, so the first level does without
     GrowingMap growing(map);
     for (std::size_t k = 0; k < levels; ++k) {
+      if (k == 1) {
+        theory = studies::critical_lines(map, {context.threads, context.stop, {}});
+        theory_json = dewpoint::to_json(theory);
+      }
       growing.grow(every(map.rho, kLevels[k].rho), every(map.gamma, kLevels[k].gamma),
                    experiments::part_of(context, {k, k + 1}, levels));
       Frame frame = growing.frame();

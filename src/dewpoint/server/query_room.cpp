@@ -19,7 +19,7 @@ namespace {
 using experiments::Query;
 using experiments::TemperatureUnit;
 
-constexpr std::size_t kCoarseDraws = 100;
+constexpr std::size_t kCoarseDraws = 50;
 
 /// β of every temperature at the first n.
 std::vector<double> inverse_temperatures(const Query& query) {
@@ -94,22 +94,22 @@ class QueryRoom final : public Room {
     const bool pictured =
         asked.dimension == 3 && asked.n[0] <= static_cast<double>(question.whole("shown"));
     const std::vector<Array> arrays = pictured ? drawn_sphere(asked) : std::vector<Array>{};
-    const Frame theory = studies::query_theory(asked, quiet);
-    if (coarse) {
-      Query few = asked;
-      few.draws = kCoarseDraws;
-      const Frame frame = experiments::query(few, quiet).means;
-      publish({1, 2, json_of(few, frame, theory, pictured), arrays});
-    }
-    const std::size_t levels = coarse ? 2 : 1;
+    const std::size_t levels = coarse ? 3 : 1;
+    Query few = asked;
+    few.draws = kCoarseDraws;
+    const Frame first = coarse ? experiments::query(few, quiet).means : Frame();
+    if (coarse) publish({1, levels, json_of(few, first, nullptr, pictured), arrays});
+    Frame theory = studies::query_theory(asked, quiet);
+    if (coarse) publish({2, levels, json_of(few, first, &theory, pictured), arrays});
     Frame frame = experiments::query(asked, context).means;
-    Result result{levels, levels, json_of(asked, frame, theory, pictured), arrays};
-    result.study = study_of(*this, question, {std::move(frame), theory});
+    Result result{levels, levels, json_of(asked, frame, &theory, pictured), arrays};
+    result.study = study_of(*this, question, {std::move(frame), std::move(theory)});
     publish(std::move(result));
   }
 
  private:
-  static Json json_of(const Query& query, const Frame& frame, const Frame& theory, bool pictured) {
+  /// Without theory, which takes longer than the first draws, there is no regime.
+  static Json json_of(const Query& query, const Frame& frame, const Frame* theory, bool pictured) {
     Json sphere;
     if (pictured) {
       sphere = {{"n", query.n[0]},
@@ -118,9 +118,9 @@ class QueryRoom final : public Room {
                 {"query", {1.0, 0.0, 0.0}}};
     }
     return {{"draws", query.draws},
-            {"regime", regimes(frame, theory)},
+            {"regime", theory != nullptr ? regimes(frame, *theory) : Json::array()},
             {"query", dewpoint::to_json(frame)},
-            {"theory", dewpoint::to_json(theory)},
+            {"theory", theory != nullptr ? dewpoint::to_json(*theory) : Json()},
             {"sphere", sphere}};
   }
 
