@@ -71,6 +71,12 @@ class Fuzz(ServeTest):
         text = json.dumps(whole).encode("utf-8", "surrogatepass")
         return self.damaged(text) if choice < 0.4 else text
 
+    def asked(self, path, data):
+        try:
+            return self.server.post(path, data)
+        except OSError as error:
+            self.fail(f"{error!r} of {path} {data!r}; exit status {self.server.process.poll()}")
+
     def check(self, answer, asked):
         self.assertIn(answer.status, (200, 202, 400, 403, 404, 405, 409, 413, 414, 415, 503),
                       (asked, answer.body[:300]))
@@ -91,7 +97,7 @@ class Fuzz(ServeTest):
         for _ in range(COUNT):
             path = self.random.choice(paths)
             data = self.body(path, rooms.get(path.rsplit("/", 1)[1], []))
-            answer = self.server.post(path, data)
+            answer = self.asked(path, data)
             counts[answer.status] = counts.get(answer.status, 0) + 1
             self.check(answer, (path, data))
         print(f"statuses {dict(sorted(counts.items()))}")

@@ -189,6 +189,15 @@ TEST(QueryRoom, HasTheFramesOfTheLibraryAndASphere) {
   EXPECT_EQ(refusal_status(*room, {{"theta", 1}, {"beta", 2}}), 400);
 }
 
+TEST(QueryRoom, TheoryDeclinesWhereItsFormulasEnd) {
+  const auto room = make_query_room();
+  for (const double beta : {1e12, 1e13, 1e299}) {
+    const auto results = answers(*room, {{"n", 16}, {"d", 8}, {"draws", 4}, {"beta", beta}});
+    const Json& theory = results.back().json["theory"]["variables"];
+    EXPECT_TRUE(std::isnan(theory["gaussian_bias"]["mean"][0][0].get<double>())) << beta;
+  }
+}
+
 TEST(DewRoom, HasTheCurvesOfTheLibrary) {
   const auto room = make_dew_room();
   const auto results =

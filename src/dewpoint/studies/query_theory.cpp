@@ -61,6 +61,7 @@ QueryPrediction nothing() {
 
 void add_exact(QueryPrediction& p, const Place& place) {
   const SphereGap law(place.dimension);
+  if (place.beta * std::abs(law.quantile(-place.log_n)) > theory::kMostScaledDepth) return;
   const theory::FiniteScores question{place.log_n, place.beta};
   const theory::FiniteScoreMeans means = theory::finite_score_means(law, question);
   const theory::FiniteSphereOutput output = theory::finite_sphere_output(means);
@@ -94,6 +95,7 @@ void add_gaussian(QueryPrediction& p, const Place& place) {
   const double shrink = std::min(1.0, kMostMomentBeta / place.beta);
   const theory::SphereQuery query{place.dimension, place.beta * shrink,
                                   place.log_n + place.exponent() * std::log(shrink)};
+  if (query.log_n < 0.0) return;  // frozen long ago
   const theory::SphereFluctuations law = theory::sphere_fluctuations(query);
   p.effective_keys = std::exp(law.log_keys);
   const double skewness = law.skewness_coefficient / std::sqrt(p.effective_keys);
