@@ -164,7 +164,21 @@ test('Studies: a run is started, watched, stopped, resumed and opened', async ({
   await explorer.getByRole('textbox', { name: 'kept in' }).fill('watched.study');
   await explorer.getByRole('button', { name: 'Start' }).click();
   const row = explorer.locator('[data-study="watched.study"]');
-  await expect(row).toHaveAttribute('data-state', /running|finished/);
+  await expect(row).toHaveAttribute('data-state', /waiting|running|finished/);
+  await expect(row).toHaveAttribute('data-state', 'finished');
   await row.getByRole('button', { name: 'watched.study' }).click();
-  await expect(explorer.locator('[data-open="watched.study"]')).toContainText('watched.study');
+  const study = explorer.locator('[data-open="watched.study"]');
+  await expect(study.locator('canvas').first()).toBeVisible();
+
+  // A longer one is stopped on its way, and goes on where it was.
+  await text.fill(`experiment = "phase"\nseed = 1\nreplicas = 16\n[parameters]\neta = "none"\n[grid]\nn = [512]\ngamma = { from = 0.25, to = 8.0, count = 32 }\n`);
+  await explorer.getByRole('textbox', { name: 'kept in' }).fill('stopped.study');
+  await explorer.getByRole('button', { name: 'Start' }).click();
+  const long = explorer.locator('[data-study="stopped.study"]');
+  await expect(long).toHaveAttribute('data-state', 'running');
+  await long.getByRole('button', { name: 'Cancel' }).click();
+  await expect(long).toHaveAttribute('data-state', 'stopped');
+  await long.getByRole('button', { name: 'Resume' }).click();
+  await expect(long).toHaveAttribute('data-state', /running|finished/);
+  await expect(long).toHaveAttribute('data-state', 'finished');
 });

@@ -12,7 +12,7 @@ export type Unit = 'theta' | 'beta' | 'edge';
 
 export interface QueryResult {
   draws: number;
-  regime: string[][];
+  regime: string[][] | null;
   query: DataFrame;
   theory: DataFrame;
   sphere: { n: number; unit: Unit; temperatures: number[]; query: [number, number, number] } | null;
