@@ -12,6 +12,7 @@ export default defineConfig({
   outputDir: process.env['DEWPOINT_BROWSER_OUTPUT'] ?? 'test-results',
   workers: 1,
   timeout: 240_000, // patience with a busy machine; nothing here is a measure of speed
+  expect: { timeout: 60_000 },
   reporter: 'list',
   use: {
     browserName: 'chromium',

@@ -1,9 +1,9 @@
 #include <cmath>
 
 #include "cli/console.hpp"
-#include "cli/grid.hpp"
 #include "cli/sl_studies.hpp"
 #include "cli/study_record.hpp"
+#include "dewpoint/core/grid.hpp"
 #include "dewpoint/experiments/backward_heat.hpp"
 #include "dewpoint/theory/backward_heat.hpp"
 #include "dewpoint/theory/sphere_moments.hpp"

@@ -1,10 +1,10 @@
-#include "cli/condense_theory.hpp"
 #include "cli/console.hpp"
 #include "cli/figure_study.hpp"
-#include "cli/grid.hpp"
 #include "cli/study_record.hpp"
 #include "dewpoint/core/distributions/normal.hpp"
+#include "dewpoint/core/grid.hpp"
 #include "dewpoint/report/condensation.hpp"
+#include "dewpoint/studies/condense_theory.hpp"
 #include "dewpoint/theory/random_energy.hpp"
 
 namespace dewpoint::cli {
@@ -59,7 +59,8 @@ StudyRecord condense_study(const Condense& question, const std::vector<double>& 
   Condense fine = question;
   fine.loads = theory_loads;
   fine.signals.clear();
-  study.frames = {experiments::condense(question, context), condense_theory(fine, context)};
+  study.frames = {experiments::condense(question, context),
+                  studies::condense_theory(fine, context)};
   return study;
 }
 
@@ -84,7 +85,7 @@ StudyRecord measure_condensation(const StudyEffort& effort) {
   StudyRecord study = condense_study(question, theory_loads(), effort);
   ProgressLine progress("laws at the measured loads");
   const RunContext context{effort.threads, stop_on_signals(), progress.callback()};
-  study.frames.push_back(condense_theory(question, context).renamed("condense_law"));
+  study.frames.push_back(studies::condense_theory(question, context).renamed("condense_law"));
   study.frames.push_back(condense_limits(parse_grid("t", "0:2.5:201")));
   study.frames.push_back(freezing_window(parse_grid("x", "-1.5:4:221")));
   return study;

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "cli/frame_json.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/frame_json.hpp"
 
 namespace dewpoint::cli {
 namespace {

@@ -41,6 +41,7 @@ void add_commands(Program& program) {
   add_report(program);
   add_reproduce(program);
   add_verify(program);
+  add_serve(program);
   add_doctor(program);
   add_manual(program);
 }

@@ -40,6 +40,7 @@ void add_figure(Program& program);
 void add_report(Program& program);
 void add_reproduce(Program& program);
 void add_verify(Program& program);
+void add_serve(Program& program);
 void add_doctor(Program& program);
 void add_manual(Program& program);
 

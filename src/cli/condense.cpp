@@ -9,13 +9,13 @@
 
 #include "cli/answer.hpp"
 #include "cli/condense_text.hpp"
-#include "cli/condense_theory.hpp"
 #include "cli/console.hpp"
-#include "cli/frame_json.hpp"
-#include "cli/grid.hpp"
 #include "cli/predict_options.hpp"
 #include "cli/study_record.hpp"
 #include "dewpoint/core/build_info.hpp"
+#include "dewpoint/core/frame_json.hpp"
+#include "dewpoint/core/grid.hpp"
+#include "dewpoint/studies/condense_theory.hpp"
 
 namespace dewpoint::cli {
 namespace {
@@ -93,7 +93,7 @@ store::StudyRecord study_of(const experiments::Condense& question, int threads,
   }
   ProgressLine progress("theory");
   study.frames.push_back(
-      condense_theory(question, {threads, stop_on_signals(), progress.callback()}));
+      studies::condense_theory(question, {threads, stop_on_signals(), progress.callback()}));
   return study;
 }
 

@@ -1,6 +1,5 @@
 #include "cli/console.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -10,7 +9,6 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
-#include <ctime>
 #include <thread>
 #include <utility>
 
@@ -113,10 +111,6 @@ TerminalSize terminal_size() {
   const bool known = isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
   if (!known || size.ws_col == 0 || size.ws_row == 0) return {};
   return {size.ws_col, size.ws_row};
-}
-
-std::string utc_now() {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
 }  // namespace dewpoint::cli

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "dewpoint/core/run_context.hpp"
+#include "dewpoint/store/new_study.hpp"
 
 namespace dewpoint::cli {
 
@@ -81,7 +82,6 @@ struct TerminalSize {
 /// Of standard output; 80 x 24 where it is no terminal.
 [[nodiscard]] TerminalSize terminal_size();
 
-/// Now, as ISO 8601 in UTC.
-[[nodiscard]] std::string utc_now();
+using store::utc_now;
 
 }  // namespace dewpoint::cli

@@ -13,16 +13,16 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/dew_scores.hpp"
-#include "cli/frame_json.hpp"
-#include "cli/grid.hpp"
 #include "cli/score_law_option.hpp"
 #include "cli/study_record.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
-#include "dewpoint/diagnosis/growth_law.hpp"
+#include "dewpoint/core/frame_json.hpp"
+#include "dewpoint/core/grid.hpp"
+#include "dewpoint/diagnosis/curve_verdict.hpp"
 #include "dewpoint/experiments/dew.hpp"
 #include "dewpoint/scores/law_names.hpp"
-#include "dewpoint/theory/critical_scales.hpp"
+#include "dewpoint/studies/law_edge.hpp"
 
 namespace dewpoint::cli {
 namespace {
@@ -49,29 +49,9 @@ std::vector<double> lengths_of(const std::string& text) {
 
 // ---- one law --------------------------------------------------------------------------------
 
-/// β_edge, the hazard of the scores at their upper 1/n quantile; null for laws with atoms.
 Json edge_of(const scores::TopLaw& law, double n) {
-  const auto* tail = dynamic_cast<const scores::TailLaw*>(&law);
-  if (tail == nullptr) return nullptr;
-  return theory::edge_beta(*tail->distribution(), std::log(n));
-}
-
-/// The curve of one scale, from its logarithms and the covariance of these.
-diagnosis::GrowthVerdict verdict_of(const Frame& frame, bool participation) {
-  const std::vector<double>& n = frame.dimension("n").coordinates;
-  const Variable& covariance =
-      frame.variable(participation ? "covariance_log_beta_pr" : "covariance_log_beta_dew");
-  diagnosis::GrowthData data;
-  data.covariance = Matrix<double>(n.size(), n.size());
-  for (std::size_t i = 0; i < n.size(); ++i) {
-    data.log_n.push_back(std::log(n[i]));
-    data.log_beta.push_back(participation ? std::log(frame.variable("beta_pr").cells[i].mean)
-                                          : frame.variable("log_beta_dew").cells[i].mean);
-    for (std::size_t j = 0; j < n.size(); ++j)
-      data.covariance(i, j) = covariance.cells[i * n.size() + j].mean;
-  }
-  data.replicates = covariance.cells[0].samples;
-  return diagnosis::judge_growth(data);
+  const auto edge = studies::edge_of(law, n);
+  return edge ? Json(*edge) : Json();
 }
 
 struct LawReport {
@@ -87,8 +67,8 @@ LawReport measure(const scores::TopLaw& law, const experiments::DewCurve& questi
   report.name = law.name();
   report.frame = experiments::dew_curve(law, question, context);
   for (const double n : question.n) report.edges.push_back(edge_of(law, n));
-  report.participation = verdict_of(report.frame, true);
-  report.dew = verdict_of(report.frame, false);
+  report.participation = diagnosis::judge_curve(report.frame, true);
+  report.dew = diagnosis::judge_curve(report.frame, false);
   return report;
 }
 
@@ -123,12 +103,12 @@ std::string report_text(const LawReport& report) {
 }
 
 Json report_json(const LawReport& report) {
-  return {
-      {"law", report.name},
-      {"result", to_json(report.frame)},
-      {"beta_edge", report.edges},
-      {"growth",
-       {{"beta_pr", verdict_json(report.participation)}, {"beta_dew", verdict_json(report.dew)}}}};
+  return {{"law", report.name},
+          {"result", to_json(report.frame)},
+          {"beta_edge", report.edges},
+          {"growth",
+           {{"beta_pr", diagnosis::to_json(report.participation)},
+            {"beta_dew", diagnosis::to_json(report.dew)}}}};
 }
 
 // ---- the verb -------------------------------------------------------------------------------

@@ -2,9 +2,9 @@
 #include <functional>
 
 #include "cli/console.hpp"
-#include "cli/grid.hpp"
 #include "cli/sl_studies.hpp"
 #include "cli/study_record.hpp"
+#include "dewpoint/core/grid.hpp"
 #include "dewpoint/experiments/dew.hpp"
 #include "dewpoint/scores/law_names.hpp"
 #include "dewpoint/theory/key_scales.hpp"

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <vector>
 
-#include "cli/frame_json.hpp"
 #include "dewpoint/checkpoint/score_file.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/frame_json.hpp"
 #include "dewpoint/diagnosis/growth.hpp"
 #include "dewpoint/diagnosis/tail_estimators.hpp"
 
@@ -214,7 +214,8 @@ Json head_json(const HeadReport& head, const DewScoresOptions& o, std::uint64_t 
           {"lengths", points_json(head)},
           {"slope", head.slope ? to_json(*head.slope) : Json()},
           {"growth",
-           {{"beta_pr", verdict_json(head.participation)}, {"beta_dew", verdict_json(head.dew)}}},
+           {{"beta_pr", diagnosis::to_json(head.participation)},
+            {"beta_dew", diagnosis::to_json(head.dew)}}},
           {"edge", edge_json(head.edge)},
           {"endpoint", head.endpoint ? endpoint_json(*head.endpoint) : Json()},
           {"heat_capacity", head.heat ? heat_json(*head.heat) : Json()}};
@@ -331,21 +332,6 @@ Answer dew_of_scores(const DewScoresOptions& options, const CommonOptions& commo
                      const RunContext& context) {
   const HeadReport head = measure(options, common, context);
   return {head_json(head, options, common.seed), head_text(head)};
-}
-
-Json verdict_json(const diagnosis::GrowthVerdict& verdict) {
-  Json fits = Json::array();
-  for (const diagnosis::LawFit& fit : verdict.fits) {
-    fits.push_back({{"law", name_of(fit.law)},
-                    {"probability", fit.probability},
-                    {"chi_square", fit.chi_square},
-                    {"fit_probability", fit.fit_probability},
-                    {"offset", to_json(fit.offset)},
-                    {"exponent", to_json(fit.exponent)}});
-  }
-  return {{"law", verdict.law ? Json(name_of(*verdict.law)) : Json("cannot tell")},
-          {"reason", verdict.reason},
-          {"fits", fits}};
 }
 
 std::string verdict_text(const std::string& scale, const diagnosis::GrowthVerdict& verdict) {

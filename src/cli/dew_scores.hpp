@@ -12,7 +12,7 @@
 #include "cli/answer.hpp"
 #include "cli/commands.hpp"
 #include "dewpoint/core/run_context.hpp"
-#include "dewpoint/diagnosis/growth_law.hpp"
+#include "dewpoint/diagnosis/verdict_json.hpp"
 
 namespace dewpoint::cli {
 
@@ -39,9 +39,7 @@ struct DewScoresOptions {
 [[nodiscard]] Answer dew_of_scores(const DewScoresOptions& options, const CommonOptions& common,
                                    const RunContext& context);
 
-/// A verdict as {"law", "reason", "fits": [..]} and as a sentence that begins with the name of the
-/// scale.
-[[nodiscard]] Json verdict_json(const diagnosis::GrowthVerdict& verdict);
+/// A verdict as a sentence that begins with the name of the scale.
 [[nodiscard]] std::string verdict_text(const std::string& scale,
                                        const diagnosis::GrowthVerdict& verdict);
 

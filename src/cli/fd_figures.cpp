@@ -10,7 +10,6 @@
 #include "cli/figure_study.hpp"
 #include "cli/study_record.hpp"
 #include "cli/train_question.hpp"
-#include "cli/train_study.hpp"
 #include "dewpoint/experiments/layer_dynamics.hpp"
 #include "dewpoint/report/layer_figures.hpp"
 #include "dewpoint/report/training_figures.hpp"

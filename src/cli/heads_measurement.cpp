@@ -5,94 +5,50 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <span>
 
 #include "cli/console.hpp"
-#include "cli/grid.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/diagnosis/head_survey.hpp"
 #include "dewpoint/experiments/head_capture.hpp"
 #include "dewpoint/experiments/head_study.hpp"
 #include "dewpoint/experiments/loss_study.hpp"
 #include "dewpoint/models/architecture.hpp"
-#include "dewpoint/scaling/schedule.hpp"
 
 namespace dewpoint::cli {
 namespace {
 
 using diagnosis::HeadData;
 using diagnosis::HeadDiagnosis;
+using diagnosis::HeadSurvey;
 
 /// Whole rows of scores of all heads that are kept until the last sequence is read.
 constexpr std::size_t kMostScoreBytes = std::size_t{1} << 29;
 
-struct Setting {
-  experiments::HeadPlan plan;
-  diagnosis::HeadOptions options;
-};
-
-Setting setting_of(const HeadsQuestion& q, std::size_t longest, std::size_t train_length) {
-  Setting setting;
-  setting.plan.multipliers = multipliers_of(q.betas, q.schedules, train_length);
-  setting.plan.rows_per_bin = q.rows;
-  if (!q.whole_rows) setting.plan.score_rows_per_bin = setting.plan.score_rows_last_bin = 0;
-  setting.options.bins = diagnosis::octave_bins(longest);
-  if (setting.options.bins.ends.empty()) {
-    throw Error(Code::bad_value, fmt::format("{}: no query sees more than {} keys; at least 16 are "
-                                             "needed",
-                                             q.input, longest));
-  }
-  setting.plan.bin_ends = setting.options.bins.ends;
-  setting.options.multipliers = {"1"};
-  for (const experiments::NamedMultiplier& one : setting.plan.multipliers) {
-    setting.options.multipliers.push_back(one.name);
-  }
-  setting.options.bootstrap = {q.replicates, q.common.seed};
-  return setting;
+HeadSurvey survey_of(const HeadsQuestion& q, std::size_t longest, std::size_t train_length) {
+  const diagnosis::SurveyQuestion question{q.betas,      q.schedules,  q.rows,
+                                           q.replicates, q.whole_rows, q.common.seed};
+  return diagnosis::head_survey(question, longest, train_length, q.input);
 }
 
 RunContext quiet(const HeadsQuestion& q) { return {q.common.threads, stop_on_signals(), {}}; }
 
-HeadDiagnosis diagnosed(const HeadsQuestion& q, const Setting& setting, HeadData&& data) {
+HeadDiagnosis diagnosed(const HeadsQuestion& q, const HeadSurvey& setting, HeadData&& data) {
   quiet(q).throw_if_stopped();
   return diagnosis::diagnose_head(data, setting.options, quiet(q));
 }
 
 // ---- a dump ---------------------------------------------------------------------------------
 
-std::vector<std::pair<std::string, std::string>> dump_parameters(const checkpoint::HeadDump& dump) {
-  const checkpoint::DumpFacts& facts = dump.facts();
-  std::vector<std::pair<std::string, std::string>> parameters = {
-      {"layout", facts.layout},
-      {"rope", facts.rope},
-      {"scale", fmt::format("{}", facts.scale)},
-      {"m_applied", fmt::format("{}", facts.m_applied)},
-      {"causal", facts.causal ? "true" : "false"}};
-  if (facts.window > 0) parameters.emplace_back("window", std::to_string(facts.window));
-  if (facts.softcap > 0.0) parameters.emplace_back("softcap", fmt::format("{}", facts.softcap));
-  if (!facts.model.empty()) parameters.emplace_back("model", facts.model);
-  if (!facts.text_sha256.empty()) parameters.emplace_back("text_sha256", facts.text_sha256);
-  return parameters;
-}
-
 HeadsMeasurement measure_dumped(const HeadsQuestion& q) {
   const checkpoint::HeadDump dump = checkpoint::HeadDump::open(q.input, q.dump);
   const std::size_t longest = experiments::longest_context(dump);
-  const Setting setting = setting_of(q, longest, q.train_length > 0 ? q.train_length : longest);
-  HeadsMeasurement found{{}, setting.options, dump_parameters(dump), {}, {}};
-  found.notes = dump.facts().warnings;
-  if (dump.facts().scale_assumed) {
-    found.notes.push_back(fmt::format("scale-assumed: the file gives no scale; 1/sqrt(d) = {:.6g}",
-                                      dump.facts().scale));
-  }
+  const HeadSurvey survey = survey_of(q, longest, q.train_length > 0 ? q.train_length : longest);
   ProgressLine progress("heads");
-  experiments::measure_dump(
-      dump, setting.plan,
-      [&](std::size_t layer, std::size_t head, experiments::MeasuredHead&& measured) {
-        found.heads.push_back(diagnosed(
-            q, setting, {layer, head, std::move(measured.rows), std::move(measured.scores)}));
-      },
-      {q.common.threads, stop_on_signals(), progress.callback()});
+  HeadsMeasurement found{
+      {}, survey.options, diagnosis::dump_parameters(dump), diagnosis::dump_notes(dump), {}};
+  found.heads = diagnosis::survey_dump(dump, survey,
+                                       {q.common.threads, stop_on_signals(), progress.callback()});
   return found;
 }
 
@@ -116,7 +72,7 @@ std::size_t length_of(const HeadsQuestion& q, const models::Decoder& decoder,
 }
 
 /// One sequence: each head is diagnosed as it passes, and forgotten.
-void diagnose_one(const HeadsQuestion& q, const Setting& setting, const models::Decoder& decoder,
+void diagnose_one(const HeadsQuestion& q, const HeadSurvey& setting, const models::Decoder& decoder,
                   std::span<const int> tokens, const models::ForwardOptions& run,
                   std::vector<HeadDiagnosis>& heads) {
   ProgressLine progress("heads");
@@ -130,7 +86,7 @@ void diagnose_one(const HeadsQuestion& q, const Setting& setting, const models::
 }
 
 /// Several sequences: rows add up, whole rows of scores as far as memory goes.
-void diagnose_many(const HeadsQuestion& q, Setting setting, const models::Decoder& decoder,
+void diagnose_many(const HeadsQuestion& q, HeadSurvey setting, const models::Decoder& decoder,
                    const std::vector<std::span<const int>>& windows,
                    const models::ForwardOptions& run, std::vector<HeadDiagnosis>& heads) {
   const scaling::AttentionConfig& config = decoder.config().attention;
@@ -161,7 +117,7 @@ void diagnose_many(const HeadsQuestion& q, Setting setting, const models::Decode
 }
 
 /// Losses by position, of the model as it is and run with every multiplier.
-Frame loss_of(const HeadsQuestion& q, const Setting& setting, const models::Decoder& decoder,
+Frame loss_of(const HeadsQuestion& q, const HeadSurvey& setting, const models::Decoder& decoder,
               const ModelText& text, std::size_t length, std::size_t sequences) {
   experiments::LossQuestion question;
   question.lengths = {length};
@@ -186,7 +142,7 @@ HeadsMeasurement measure_model(const HeadsQuestion& q) {
   const auto windows = experiments::token_windows(text.tokens, length, q.sequences, text.beginning);
   const std::size_t trained =
       q.train_length > 0 ? q.train_length : decoder.config().attention.max_positions;
-  const Setting setting = setting_of(q, length, trained);
+  const HeadSurvey setting = survey_of(q, length, trained);
   models::ForwardOptions run;
   run.rope = rotation_of(q.rope, decoder.config(), length);
 
@@ -230,32 +186,6 @@ void refuse_options_without_effect(const HeadsQuestion& q, bool checkpoint) {
 }
 
 }  // namespace
-
-std::vector<experiments::NamedMultiplier> multipliers_of(const std::string& betas,
-                                                         const std::vector<std::string>& schedules,
-                                                         std::size_t train_length) {
-  std::vector<experiments::NamedMultiplier> multipliers;
-  std::set<std::string> names = {"1"};  // measured anyway
-  if (!betas.empty()) {
-    for (const double beta : parse_grid("beta", betas)) {
-      if (!(beta > 0.0)) {
-        throw Error(Code::bad_value, fmt::format("beta: {} is not above 0", beta));
-      }
-      std::string name = fmt::format("{:g}", beta);
-      if (!names.insert(name).second) continue;
-      multipliers.push_back({std::move(name), [beta](std::size_t) { return beta; }});
-    }
-  }
-  for (const std::string& name : schedules) {
-    const scaling::Schedule schedule =
-        scaling::named_schedule(name, static_cast<double>(train_length));
-    if (!names.insert(name).second) continue;
-    multipliers.push_back({name, [schedule](std::size_t keys) {
-                             return scaling::multiplier(schedule, static_cast<double>(keys));
-                           }});
-  }
-  return multipliers;
-}
 
 HeadsMeasurement measure_heads(const HeadsQuestion& question) {
   const bool checkpoint = is_checkpoint(question.input);

@@ -47,8 +47,4 @@ struct HeadsMeasurement {
 /// Reads, runs and diagnoses; shows progress. Throws Error for whatever is wrong with the input.
 [[nodiscard]] HeadsMeasurement measure_heads(const HeadsQuestion& question);
 
-/// Multipliers beside 1: numbers of `betas`, then schedules, each once.
-[[nodiscard]] std::vector<experiments::NamedMultiplier> multipliers_of(
-    const std::string& betas, const std::vector<std::string>& schedules, std::size_t train_length);
-
 }  // namespace dewpoint::cli

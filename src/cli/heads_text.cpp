@@ -7,8 +7,8 @@
 #include <map>
 
 #include "cli/dew_scores.hpp"
-#include "cli/frame_json.hpp"
 #include "dewpoint/core/build_info.hpp"
+#include "dewpoint/core/frame_json.hpp"
 
 namespace dewpoint::cli {
 namespace {
@@ -93,35 +93,6 @@ std::string loss_text(const Frame& loss) {
   return "\n" + to_text(records, columns);
 }
 
-Json verdict_json(const PhaseVerdict& verdict) {
-  return {{"phase", verdict.phase ? Json(name_of(*verdict.phase)) : Json("cannot tell")},
-          {"probability", verdict.probability},
-          {"reason", verdict.reason}};
-}
-
-Json growth_json(const std::optional<diagnosis::HeadGrowth>& growth) {
-  if (!growth) return nullptr;
-  Json json = cli::verdict_json(growth->verdict);
-  json["slope"] = to_json(growth->slope);
-  json["lengths"] = growth->lengths;
-  return json;
-}
-
-Json head_json(const HeadDiagnosis& head, const std::vector<std::string>& multipliers) {
-  Json verdicts = Json::object(), without = Json::object();
-  for (std::size_t k = 0; k < multipliers.size(); ++k) {
-    verdicts[multipliers[k]] = verdict_json(head.verdicts[k]);
-    without[multipliers[k]] = verdict_json(head.verdicts_without_first[k]);
-  }
-  return {{"layer", head.layer},
-          {"head", head.head},
-          {"verdicts", verdicts},
-          {"verdicts_without_sink", without},
-          {"growth_along_rows", growth_json(head.along_rows)},
-          {"growth_thinned", growth_json(head.thinned)},
-          {"warnings", head.warnings}};
-}
-
 }  // namespace
 
 std::string heads_text(const HeadsQuestion& question, const HeadsMeasurement& found) {
@@ -171,7 +142,7 @@ std::string warnings_text(const HeadsMeasurement& found) {
 Json heads_json(const HeadsQuestion& question, const HeadsMeasurement& found, const Frame& heads) {
   Json list = Json::array(), parameters = Json::object();
   for (const HeadDiagnosis& head : found.heads) {
-    list.push_back(head_json(head, found.options.multipliers));
+    list.push_back(diagnosis::to_json(head, found.options.multipliers));
   }
   for (const auto& [name, value] : found.parameters) parameters[name] = value;
   return {{"experiment", "heads"},

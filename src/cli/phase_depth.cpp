@@ -10,13 +10,14 @@
 
 #include "cli/console.hpp"
 #include "cli/depth_study.hpp"
-#include "cli/frame_json.hpp"
-#include "cli/grid.hpp"
 #include "cli/phase_options.hpp"
 #include "cli/study_record.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/frame_json.hpp"
+#include "dewpoint/core/grid.hpp"
 #include "dewpoint/report/depth.hpp"
+#include "dewpoint/studies/depth_theory.hpp"
 
 namespace dewpoint::cli {
 namespace {
@@ -67,13 +68,13 @@ experiments::PhaseDepth measured_parameters(DepthOptions& o) {
   return experiments::resolved(p);
 }
 
-ExactDepth exact_parameters(const DepthOptions& o) {
+studies::ExactDepth exact_parameters(const DepthOptions& o) {
   if (o.rescale || o.form.resolved() != attention::LayerForm{} || o.singular_values > 0) {
     throw Error(Code::bad_value,
                 "exact: the recursions know plain softmax over all keys, and neither --rescale nor "
                 "--singular-values");
   }
-  ExactDepth p;
+  studies::ExactDepth p;
   const bool unnamed = o.cloud.cloud.law == tokens::CloudParameters{}.law;
   p.law = unnamed ? "simplex" : o.cloud.cloud.law;
   p.n = o.n;
@@ -155,8 +156,8 @@ std::vector<std::string> save(const store::StudyRecord& study, const std::string
 }
 
 int run_exact(const DepthOptions& o) {
-  const ExactDepth p = exact_parameters(o);
-  const Frame frame = exact_depth(p);
+  const studies::ExactDepth p = exact_parameters(o);
+  const Frame frame = studies::exact_depth(p);
   if (o.common.json) {
     const Json out = {{"experiment", "phase depth"},
                       {"version", version()},

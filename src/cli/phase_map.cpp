@@ -8,13 +8,13 @@
 #include <thread>
 
 #include "cli/console.hpp"
-#include "cli/frame_json.hpp"
-#include "cli/grid.hpp"
 #include "cli/phase_options.hpp"
 #include "cli/phase_study.hpp"
 #include "cli/study_record.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/frame_json.hpp"
+#include "dewpoint/core/grid.hpp"
 #include "dewpoint/experiments/phase_replica.hpp"
 
 namespace dewpoint::cli {

@@ -9,14 +9,12 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/console.hpp"
-#include "cli/frame_json.hpp"
 #include "cli/phase_options.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/frame_json.hpp"
 #include "dewpoint/scaling/law.hpp"
-#include "dewpoint/theory/critical_line.hpp"
-#include "dewpoint/theory/simplex.hpp"
-#include "dewpoint/theory/simplex_gradient.hpp"
+#include "dewpoint/studies/phase_theory.hpp"
 
 namespace dewpoint::cli {
 namespace {
@@ -45,24 +43,14 @@ double inverse_temperature(const PointOptions& o, const tokens::CloudParameters&
   return o.gamma * std::log(static_cast<double>(cloud.n));
 }
 
-// What the theory of the exact simplex says at the same place; null for laws that are no simplex.
 Json point_theory(const experiments::PhasePoint& p) {
-  if (p.cloud.law != "equicorrelated" && p.cloud.law != "simplex") return nullptr;
-  if (p.form != attention::LayerForm{}) return nullptr;
-  const double log_n = std::log(static_cast<double>(p.cloud.n));
-  const double gamma = p.inverse_temperature / log_n;
-  const double norm =
-      p.cloud.norm == tokens::Norm::gauss ? std::sqrt(static_cast<double>(p.cloud.d)) : 1.0;
-  const auto output =
-      theory::simplex_output(log_n, p.inverse_temperature, p.cloud.rho, p.residual * norm);
-  const double gradient =
-      theory::simplex_gradient(log_n, p.inverse_temperature, p.cloud.rho,
-                               {static_cast<double>(p.cloud.d), norm * norm, p.residual});
-  return {{"gamma", gamma},
-          {"critical_gamma", theory::critical_gamma(p.cloud.rho)},
-          {"reduced_scale", gamma * (1.0 - p.cloud.rho)},
-          {"simplex_contraction", std::exp(output.log_contraction)},
-          {"simplex_jacobian_norm", gradient}};
+  const auto theory = studies::simplex_point(p);
+  if (!theory) return nullptr;
+  return {{"gamma", theory->gamma},
+          {"critical_gamma", theory->critical_gamma},
+          {"reduced_scale", theory->reduced_scale},
+          {"simplex_contraction", theory->simplex_contraction},
+          {"simplex_jacobian_norm", theory->simplex_jacobian_norm}};
 }
 
 Json parameters_json(const experiments::PhasePoint& p) {

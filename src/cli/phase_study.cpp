@@ -3,39 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "cli/console.hpp"
 #include "cli/study_record.hpp"
-#include "dewpoint/core/unknown.hpp"
 #include "dewpoint/report/heatmap.hpp"
 #include "dewpoint/report/phase_map.hpp"
-#include "dewpoint/theory/critical_line.hpp"
+#include "dewpoint/studies/phase_theory.hpp"
 
 namespace dewpoint::cli {
 namespace {
-
-// ρ of the lines: every fiftieth up to a little beyond the largest ρ of the map.
-std::vector<double> line_rhos(const std::vector<double>& map_rhos) {
-  std::vector<double> rhos;
-  for (int k = 0; k < 50 && k / 50.0 <= map_rhos.back() + 0.03; ++k) rhos.push_back(k / 50.0);
-  return rhos;
-}
-
-double finite_dimension_gamma(std::size_t n, std::size_t d, double rho) {
-  const auto scale =
-      theory::annealed_critical_scale(std::log(static_cast<double>(n)), static_cast<int>(d), rho);
-  return scale ? *scale * theory::critical_gamma(rho) : kUnknown;
-}
-
-// Both lines are those of softmax over all keys.
-bool is_plain(const experiments::PhaseMap& map) { return map.form == attention::LayerForm{}; }
-
-// The annealed line is computed where its formula is defined and for the tokens it describes.
-bool has_finite_dimension_line(const experiments::PhaseMap& map, std::size_t n, std::size_t d) {
-  return map.cloud.law == "equicorrelated" && is_plain(map) && n >= 3 && d <= 4096;
-}
 
 std::vector<std::pair<std::string, std::string>> parameters_of(const experiments::PhaseMap& map) {
   std::vector<std::pair<std::string, std::string>> parameters = {
@@ -61,27 +36,6 @@ std::vector<std::pair<std::string, std::string>> parameters_of(const experiments
 
 }  // namespace
 
-Frame critical_lines(const experiments::PhaseMap& map, const RunContext& context) {
-  Frame frame("critical_lines");
-  frame.add_dimension("n", {map.n.begin(), map.n.end()});
-  frame.add_dimension("d", {map.d.begin(), map.d.end()});
-  const std::vector<double> rhos = line_rhos(map.rho);
-  frame.add_dimension("rho", rhos);
-  frame.add_variable("simplex_gamma", {"n", "d", "rho"});
-  frame.add_variable("finite_dimension_gamma", {"n", "d", "rho"});
-  auto& simplex = frame.variable("simplex_gamma").cells;
-  auto& finite = frame.variable("finite_dimension_gamma").cells;
-  parallel_for(simplex.size(), context, [&](std::size_t cell) {
-    const double rho = rhos[cell % rhos.size()];
-    const std::size_t d = map.d[cell / rhos.size() % map.d.size()];
-    const std::size_t n = map.n[cell / rhos.size() / map.d.size()];
-    simplex[cell] = exact_value(is_plain(map) ? theory::critical_gamma(rho) : kUnknown);
-    const bool known = has_finite_dimension_line(map, n, d);
-    finite[cell] = exact_value(known ? finite_dimension_gamma(n, d, rho) : kUnknown);
-  });
-  return frame;
-}
-
 store::StudyRecord phase_map_study(const experiments::PhaseMap& parameters, int threads,
                                    const std::string& command) {
   const experiments::PhaseMap map = experiments::resolved(parameters);
@@ -94,7 +48,8 @@ store::StudyRecord phase_map_study(const experiments::PhaseMap& parameters, int 
   }
   {
     ProgressLine progress("critical lines");
-    study.frames.push_back(critical_lines(map, {threads, stop_on_signals(), progress.callback()}));
+    study.frames.push_back(
+        studies::critical_lines(map, {threads, stop_on_signals(), progress.callback()}));
   }
   return study;
 }

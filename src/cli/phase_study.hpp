@@ -14,11 +14,6 @@
 
 namespace dewpoint::cli {
 
-/// Frame "critical_lines" over (n, d, rho), rho on a fine grid: "simplex_gamma" = 1/(1 − ρ), and
-/// "finite_dimension_gamma", the annealed critical line of equicorrelated tokens in dimension d
-/// (only for them; NaN where it does not exist).
-[[nodiscard]] Frame critical_lines(const experiments::PhaseMap& map, const RunContext& context);
-
 /// Runs the map (showing progress) and gathers the record.
 [[nodiscard]] store::StudyRecord phase_map_study(const experiments::PhaseMap& map, int threads,
                                                  const std::string& command);

@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "cli/condense_theory.hpp"
 #include "cli/predict_options.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/studies/condense_theory.hpp"
 #include "dewpoint/theory/gaussian_extremes.hpp"
 #include "dewpoint/theory/poisson_dirichlet.hpp"
 #include "dewpoint/theory/random_energy.hpp"
@@ -85,7 +85,7 @@ Point checked(const CondenseQuestion& o) {
   return point;
 }
 
-Sheet constants(const Point& p, const CondensePrediction& c) {
+Sheet constants(const Point& p, const studies::CondensePrediction& c) {
   const bool tail = p.log_n >= theory::kLeastLogScores;
   return {
       {"value"},
@@ -106,7 +106,7 @@ Sheet constants(const Point& p, const CondensePrediction& c) {
         "beta/b_N: the load that limits above freezing should be taken at"}}};
 }
 
-std::vector<Row> weight_rows(const Point& p, const CondensePrediction& c) {
+std::vector<Row> weight_rows(const Point& p, const studies::CondensePrediction& c) {
   const bool frozen = p.load > 1.0;
   const auto above = [&](double value) { return frozen ? known(value) : Json(); };
   return {
@@ -141,7 +141,7 @@ std::vector<Row> weight_rows(const Point& p, const CondensePrediction& c) {
        "nats; below freezing it grows as (1 - t²) log N"}};
 }
 
-std::vector<Row> energy_rows(const Point& p, const CondensePrediction& c) {
+std::vector<Row> energy_rows(const Point& p, const studies::CondensePrediction& c) {
   const double leading =
       p.load <= 1.0 ? theory::annealed_free_energy(p.log_n, p.load) : 2.0 * p.load * p.log_n;
   return {{"log_partition",
@@ -159,7 +159,7 @@ std::vector<Row> energy_rows(const Point& p, const CondensePrediction& c) {
            "βσ² (1 - E Σw²)"}};
 }
 
-std::vector<Row> key_rows(const Point& p, const CondensePrediction& c) {
+std::vector<Row> key_rows(const Point& p, const studies::CondensePrediction& c) {
   const auto least = theory::retrieval_load(p.signal);
   const double scaled = 2.0 * p.load * p.signal * p.log_n;
   return {
@@ -188,7 +188,7 @@ std::vector<Row> key_rows(const Point& p, const CondensePrediction& c) {
                       : "finds every signal above 1"}};
 }
 
-Sheet retrieval(const Point& p, const CondensePrediction& c) {
+Sheet retrieval(const Point& p, const studies::CondensePrediction& c) {
   Sheet sheet{
       {"value"},
       {{"retrieval_signal", "s_c", {c.retrieval_signal}, "least signal found at this t, N -> ∞"},
@@ -202,7 +202,7 @@ Sheet retrieval(const Point& p, const CondensePrediction& c) {
 
 Answer answer(const CondenseQuestion& o) {
   const Point p = checked(o);
-  const CondensePrediction c = condense_prediction(p.log_n, p.load);
+  const studies::CondensePrediction c = studies::condense_prediction(p.log_n, p.load);
   const Sheet fixed = constants(p, c), key = retrieval(p, c);
   Sheet quantities{{"exact", "law", "limit", "published"}, weight_rows(p, c)};
   quantities.append(energy_rows(p, c));

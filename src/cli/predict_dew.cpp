@@ -6,10 +6,10 @@
 #include <cmath>
 #include <optional>
 
-#include "cli/grid.hpp"
 #include "cli/predict_options.hpp"
 #include "cli/score_law_option.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/grid.hpp"
 #include "dewpoint/scores/keys.hpp"
 #include "dewpoint/scores/law_names.hpp"
 #include "dewpoint/theory/critical_scales.hpp"

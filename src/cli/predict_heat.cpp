@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "cli/grid.hpp"
 #include "cli/predict_options.hpp"
+#include "dewpoint/core/grid.hpp"
 #include "dewpoint/theory/backward_heat.hpp"
 #include "dewpoint/theory/sphere_moments.hpp"
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "cli/grid.hpp"
 #include "cli/predict_options.hpp"
+#include "dewpoint/core/grid.hpp"
 #include "dewpoint/theory/critical_line.hpp"
 #include "dewpoint/theory/two_level_simplex.hpp"
 

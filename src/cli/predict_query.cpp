@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "cli/predict_options.hpp"
-#include "cli/query_theory.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/studies/query_theory.hpp"
 #include "dewpoint/theory/condensed_sphere.hpp"
 #include "dewpoint/theory/sphere_moments.hpp"
 
@@ -64,7 +64,8 @@ std::vector<Row> resultant_rows(int d, double beta) {
            "1 - (d-1)/(2β) + (d-1)(d-3)/(8β²) + (d-1)(d-3)/(8β³)"}};
 }
 
-Sheet scales_sheet(const experiments::QueryScales& scales, double beta, const QueryPrediction& p) {
+Sheet scales_sheet(const experiments::QueryScales& scales, double beta,
+                   const studies::QueryPrediction& p) {
   return {{"value"},
           {{"inverse_temperature", "β", {beta}, ""},
            {"beta_star", "β*", {scales.unit}, "(c_d n)^(2/(d-1))"},
@@ -77,7 +78,7 @@ Sheet scales_sheet(const experiments::QueryScales& scales, double beta, const Qu
             "keys that share the weight below criticality"}}};
 }
 
-Sheet quantities(const QueryPrediction& p) {
+Sheet quantities(const studies::QueryPrediction& p) {
   return {
       {"exact", "limit", "gaussian", "condensed"},
       {{"largest_weight",
@@ -119,8 +120,8 @@ Answer answer(const QueryQuestion& o) {
   const double log_n = log_length("n", o.n);
   const experiments::QueryScales scales = experiments::query_scales(o.d, log_n);
   const double beta = o.inverse_temperature(scales);
-  const QueryPrediction p = query_prediction(o.d, o.n, beta);
-  const char* regime = query_regime(p, beta, scales.edge);
+  const studies::QueryPrediction p = studies::query_prediction(o.d, o.n, beta);
+  const char* regime = studies::query_regime(p, beta, scales.edge);
   Sheet units = scales_sheet(scales, beta, p);
   units.append(resultant_rows(o.d, beta));
   const Sheet values = quantities(p);

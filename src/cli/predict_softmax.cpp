@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "cli/grid.hpp"
 #include "cli/predict_options.hpp"
 #include "cli/score_law_option.hpp"
+#include "dewpoint/core/grid.hpp"
 #include "dewpoint/theory/finite_scores.hpp"
 
 namespace dewpoint::cli {

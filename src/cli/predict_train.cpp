@@ -30,7 +30,7 @@ struct TrainTheoryOptions {
   double asymmetry = 0.0;
 
   void add_to(CLI::App& verb) {
-    chain.add_to(verb);
+    add_chain_options(verb, chain);
     verb.add_option("--m", width, "Width of the model")->capture_default_str();
     verb.add_option("--init", size, "Size of the initial weights, for times");
     verb.add_option("--asymmetry", asymmetry,

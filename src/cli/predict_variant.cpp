@@ -8,8 +8,8 @@
 #include <limits>
 #include <optional>
 
-#include "cli/grid.hpp"
 #include "cli/predict_options.hpp"
+#include "dewpoint/core/grid.hpp"
 #include "dewpoint/theory/simplex_sink.hpp"
 #include "dewpoint/theory/simplex_window.hpp"
 

@@ -15,11 +15,11 @@
 
 #include "cli/answer.hpp"
 #include "cli/console.hpp"
-#include "cli/frame_json.hpp"
-#include "cli/grid.hpp"
 #include "cli/predict_options.hpp"
 #include "cli/query_keys.hpp"
 #include "dewpoint/core/build_info.hpp"
+#include "dewpoint/core/frame_json.hpp"
+#include "dewpoint/core/grid.hpp"
 #include "dewpoint/experiments/backward_heat.hpp"
 #include "dewpoint/scores/keys.hpp"
 #include "dewpoint/theory/backward_heat.hpp"

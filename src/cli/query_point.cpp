@@ -11,14 +11,14 @@
 
 #include "cli/answer.hpp"
 #include "cli/console.hpp"
-#include "cli/frame_json.hpp"
-#include "cli/grid.hpp"
 #include "cli/predict_options.hpp"
 #include "cli/query_keys.hpp"
-#include "cli/query_theory.hpp"
 #include "cli/study_record.hpp"
 #include "dewpoint/core/build_info.hpp"
+#include "dewpoint/core/frame_json.hpp"
+#include "dewpoint/core/grid.hpp"
 #include "dewpoint/store/study.hpp"
+#include "dewpoint/studies/query_theory.hpp"
 
 namespace dewpoint::cli {
 namespace {
@@ -90,8 +90,8 @@ store::StudyRecord study_of(const experiments::Query& question, int threads,
     result = experiments::query(question, {threads, stop_on_signals(), progress.callback()});
   }
   ProgressLine progress("theory");
-  study.frames = {result.means,
-                  query_theory(question, {threads, stop_on_signals(), progress.callback()})};
+  study.frames = {result.means, studies::query_theory(
+                                    question, {threads, stop_on_signals(), progress.callback()})};
   if (question.keep_draws) study.frames.push_back(result.draws);
   return study;
 }
@@ -104,7 +104,7 @@ Json regimes_json(const Frame& measured, const Frame& theory) {
   Json rows = Json::array();
   for (std::size_t c = 0; c < betas.size(); ++c) {
     if (c % width == 0) rows.push_back(Json::array());
-    rows.back().push_back(query_regime(theory, c, betas[c].mean, edges[c / width].mean));
+    rows.back().push_back(studies::query_regime(theory, c, betas[c].mean, edges[c / width].mean));
   }
   return rows;
 }

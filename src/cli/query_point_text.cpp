@@ -6,7 +6,7 @@
 
 #include "cli/answer.hpp"
 #include "cli/query_point.hpp"
-#include "cli/query_theory.hpp"
+#include "dewpoint/studies/query_theory.hpp"
 
 namespace dewpoint::cli {
 namespace {
@@ -137,7 +137,7 @@ std::string cell_heading(const experiments::Query& question, const Cell& cell, d
   return fmt::format(
       "\n{}beta = {:.6g}: {}, n_eff = {:.4g}; keys drawn one by one hold {:.3g} of "
       "the weight\n",
-      given, beta, query_regime(cell.theory, cell.index, beta, edge), keys,
+      given, beta, studies::query_regime(cell.theory, cell.index, beta, edge), keys,
       1.0 - cell.measure("rest_weight").mean);
 }
 

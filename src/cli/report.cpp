@@ -13,10 +13,10 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/report_data.hpp"
-#include "cli/study_figures.hpp"
 #include "cli/study_record.hpp"
 #include "cli/text_file.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/report/fitting_figures.hpp"
 #include "dewpoint/store/sweep_file.hpp"
 
 namespace dewpoint::cli {
@@ -64,14 +64,14 @@ std::string unique_name(const std::string& wanted, std::set<std::string>& taken)
 std::string add_study(ReportPage& page, const std::string& file, std::set<std::string>& ids) {
   const store::StudySummary summary = store::summarise(file);
   const store::StudyRecord study = store::read_study(file);
-  const FittingFigures fitting = fitting_figures(study, is_unfinished(summary));
+  const report::FittingFigures fitting = report::fitting_figures(study, is_unfinished(summary));
   if (fitting.figures.empty()) {
     throw Error(Code::bad_value,
                 fmt::format("{}: holds nothing over an axis, so there is nothing to draw", file));
   }
   const std::string title = title_of(summary, file);
   const std::string stem = std::filesystem::path(file).stem().string();
-  for (const FittingFigure& one : fitting.figures) {
+  for (const report::FittingFigure& one : fitting.figures) {
     const FigureText text{unique_name(stem + "-" + one.name, ids), title, one.title,
                           note_on(summary, fitting.left_out)};
     page.figures.push_back(figure_entry(text, one.figure, study, file));

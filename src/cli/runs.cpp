@@ -38,26 +38,12 @@ void add_studies(const fs::path& place, std::vector<fs::path>& files) {
   files.insert(files.end(), found.begin(), found.end());
 }
 
-std::string state_of(const store::StudySummary& summary) {
-  if (summary.running) return "running";
-  if (!summary.sweep) return "finished";
-  if (summary.sessions.empty()) return "planned";
-  const std::string& outcome = summary.sessions.back().outcome;
-  return outcome.empty() ? "killed" : outcome.substr(0, outcome.find(':'));
-}
-
 std::string replicas_of(const store::StudySummary& summary) {
   if (summary.measured == 0) return "-";
   if (summary.fewest_replicas == summary.most_replicas) {
     return fmt::format("{}", summary.most_replicas);
   }
   return fmt::format("{}-{}", summary.fewest_replicas, summary.most_replicas);
-}
-
-std::string last_time(const store::StudySummary& summary) {
-  if (summary.sessions.empty()) return summary.created;
-  const auto& last = summary.sessions.back();
-  return last.stopped.empty() ? last.started : last.stopped;
 }
 
 Json row_of(const fs::path& file) {

@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "cli/answer.hpp"
-#include "cli/grid.hpp"
 #include "cli/scale.hpp"
 #include "cli/study_record.hpp"
 #include "cli/terminal_style.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/grid.hpp"
 #include "dewpoint/report/figure_file.hpp"
 #include "dewpoint/report/terminal_figure.hpp"
 #include "dewpoint/scaling/engine.hpp"

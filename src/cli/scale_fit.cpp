@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "cli/answer.hpp"
-#include "cli/frame_json.hpp"
-#include "cli/grid.hpp"
 #include "cli/scale.hpp"
 #include "cli/terminal_style.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/frame_json.hpp"
+#include "dewpoint/core/grid.hpp"
 #include "dewpoint/diagnosis/iso_phase.hpp"
 #include "dewpoint/scaling/engine_syntax.hpp"
 #include "dewpoint/store/study.hpp"

@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "cli/console.hpp"
-#include "cli/grid.hpp"
 #include "cli/study_record.hpp"
+#include "dewpoint/core/grid.hpp"
 #include "dewpoint/experiments/phase.hpp"
 #include "dewpoint/theory/simplex_gradient.hpp"
 

@@ -8,9 +8,9 @@
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "cli/frame_json.hpp"
 #include "cli/study_table.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/frame_json.hpp"
 #include "dewpoint/store/study.hpp"
 #include "dewpoint/store/sweep_file.hpp"
 

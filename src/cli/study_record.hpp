@@ -1,28 +1,19 @@
-// What every study begins with: who made it and when, and whether its file can be written.
+// What the verbs need to make a study: its beginning and whether it can be written (store), a
+// number of theory as a cell.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
-#include <string>
-
+#include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/estimate.hpp"
-#include "dewpoint/store/study.hpp"
+#include "dewpoint/store/new_study.hpp"
 
 namespace dewpoint::cli {
 
-/// Version and commit: "0.1.0+a1b2c3d4e5".
-[[nodiscard]] std::string full_version();
-
-/// A record with everything but its parameters and frames: of this version, made now.
-[[nodiscard]] store::StudyRecord begin_study(const std::string& experiment, std::uint64_t seed,
-                                             const std::string& command);
+using store::begin_study;
+using store::require_writable;
 
 /// A number of theory as a cell: without error, from no samples.
-[[nodiscard]] Estimate exact_value(double value);
-
-/// Throws Error{unwritable_file} unless a file could be written there: asked before long work.
-void require_writable(const std::filesystem::path& file);
+[[nodiscard]] inline Estimate exact_value(double value) { return {value, 0.0, 0}; }
 
 }  // namespace dewpoint::cli

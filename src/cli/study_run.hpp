@@ -12,8 +12,7 @@
 
 namespace dewpoint::cli {
 
-/// On the workers of somebody else. An interrupt is no error: what is finished is in the file, and
-/// the outcome says that it was stopped.
+/// studies::run_recorded() on the workers of somebody else, with a progress line, until Ctrl-C.
 [[nodiscard]] studies::RunOutcome run_recorded(const studies::StudyText& study,
                                                studies::Workers& workers,
                                                const std::string& command);

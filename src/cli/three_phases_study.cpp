@@ -8,9 +8,9 @@
 #include <cmath>
 
 #include "cli/console.hpp"
-#include "cli/grid.hpp"
 #include "cli/study_record.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/grid.hpp"
 #include "dewpoint/experiments/phase.hpp"
 #include "dewpoint/theory/two_level_simplex.hpp"
 

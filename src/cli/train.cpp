@@ -15,14 +15,13 @@
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "cli/grid.hpp"
 #include "cli/query_keys.hpp"
 #include "cli/study_record.hpp"
 #include "cli/train_corpus.hpp"
 #include "cli/train_question.hpp"
-#include "cli/train_study.hpp"
 #include "cli/train_text.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/grid.hpp"
 #include "dewpoint/report/training_figures.hpp"
 #include "dewpoint/report/training_screen.hpp"
 
@@ -339,7 +338,7 @@ void add_train(Program& program) {
   CLI::App* verb = program.app.add_subcommand(
       "train", "Training of attention on a chain or on a text: stages, focus and dilution");
   const auto o = std::make_shared<TrainCommand>();
-  o->train.add_to(*verb);
+  add_train_options(*verb, o->train);
   sort_options(*verb, *o);
   o->chain_options.push_back(
       verb->add_option("--seeds", o->seeds, "Runs that differ in data and weights, as a table")

@@ -12,6 +12,8 @@ std::string version() { return DEWPOINT_VERSION; }
 
 std::string commit() { return DEWPOINT_COMMIT; }
 
+std::string full_version() { return version() + "+" + commit(); }
+
 std::string commit_date() { return DEWPOINT_DATE; }
 
 std::string compiler() {

@@ -14,6 +14,14 @@ void require_option(bool allowed, const char* option, double value, const std::s
   throw Error(Code::bad_value, fmt::format("{}: {:g} is not {}", option, value, range));
 }
 
+std::size_t whole_number(const char* field, double value, double least, double most) {
+  if (!(value >= least && value <= most && value == std::floor(value))) {
+    throw Error(Code::bad_value,
+                fmt::format("{}: {} is not a whole number in [{}, {}]", field, value, least, most));
+  }
+  return static_cast<std::size_t>(value);
+}
+
 void check_adam(const training::AdamOptions& adam) {
   require_option(std::isfinite(adam.rate) && adam.rate > 0.0, "rate", adam.rate,
                  "a number above 0");

@@ -1,8 +1,9 @@
-// What every question about training checks in the same words.
+// What several questions check in the same words.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "dewpoint/training/trainer.hpp"
@@ -11,6 +12,9 @@ namespace dewpoint::experiments {
 
 /// Throws Error{bad_value} "option: value is not <range>" unless `allowed`.
 void require_option(bool allowed, const char* option, double value, const std::string& range);
+
+/// A count that may be written as 2e5. Throws Error{bad_value} naming the field.
+[[nodiscard]] std::size_t whole_number(const char* field, double value, double least, double most);
 
 /// Throws Error{bad_value} naming the option (rate, beta1, beta2, eps), its value and what is
 /// allowed.

@@ -177,6 +177,11 @@ struct StudySummary {
 /// Throws as read_study.
 [[nodiscard]] StudySummary summarise(const std::filesystem::path& file);
 
+/// "running", "finished", "stopped", "failed", "killed" (the process died) or "planned".
+[[nodiscard]] std::string state_of(const StudySummary& summary);
+/// When something last happened to it, as far as the file knows.
+[[nodiscard]] std::string last_time(const StudySummary& summary);
+
 /// Joins studies of one experiment into a new file: all cells of all, the plan over the union of
 /// their axes (which must have the same names), for a cell that several have the one with most
 /// replicas (the first of these). Text, command and version are the first file's; sessions and

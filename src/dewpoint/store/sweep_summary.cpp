@@ -57,4 +57,18 @@ StudySummary summarise(const std::filesystem::path& file) {
   return summary;
 }
 
+std::string state_of(const StudySummary& summary) {
+  if (summary.running) return "running";
+  if (!summary.sweep) return "finished";
+  if (summary.sessions.empty()) return "planned";
+  const std::string& outcome = summary.sessions.back().outcome;
+  return outcome.empty() ? "killed" : outcome.substr(0, outcome.find(':'));
+}
+
+std::string last_time(const StudySummary& summary) {
+  if (summary.sessions.empty()) return summary.created;
+  const auto& last = summary.sessions.back();
+  return last.stopped.empty() ? last.started : last.stopped;
+}
+
 }  // namespace dewpoint::store

@@ -1,0 +1,139 @@
+// A cell of the phase diagram, opened: `dewpoint phase point`, with the tokens it is made of.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "dewpoint/core/frame_json.hpp"
+#include "dewpoint/experiments/explicit_layer.hpp"
+#include "dewpoint/experiments/phase.hpp"
+#include "dewpoint/experiments/phase_replica.hpp"
+#include "dewpoint/server/cloud_fields.hpp"
+#include "dewpoint/server/room.hpp"
+#include "dewpoint/studies/phase_theory.hpp"
+
+namespace dewpoint::server {
+namespace {
+
+using experiments::PhasePoint;
+
+constexpr std::size_t kMostPicturedTokens = 1024;
+
+/// The rows of cloud 0 with their lengths.
+Matrix<double> tokens_of(const PhasePoint& point) {
+  const TokenCloud cloud = tokens::make_cloud(point.cloud, point.seed, 0);
+  Matrix<double> rows(cloud.size(), cloud.dimension());
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    for (std::size_t k = 0; k < rows.cols(); ++k) {
+      rows(i, k) = cloud.norms[i] * cloud.directions(i, k);
+    }
+  }
+  return rows;
+}
+
+Array cosines(const char* name, const Matrix<double>& rows, std::size_t shown) {
+  const auto product = [&](std::size_t i, std::size_t j) {
+    double sum = 0.0;
+    for (std::size_t k = 0; k < rows.cols(); ++k) sum += rows(i, k) * rows(j, k);
+    return sum;
+  };
+  Array array{name, {shown, shown}, std::vector<double>(shown * shown)};
+  for (std::size_t i = 0; i < shown; ++i) {
+    for (std::size_t j = 0; j < shown; ++j) {
+      array.numbers[i * shown + j] = product(i, j) / std::sqrt(product(i, i) * product(j, j));
+    }
+  }
+  return array;
+}
+
+std::vector<Array> pictures(const PhasePoint& point, std::size_t wanted) {
+  const std::size_t shown = std::min(wanted, point.cloud.n);
+  if (shown == 0 || point.cloud.n > kMostPicturedTokens) return {};
+  const experiments::ExplicitLayer layer =
+      experiments::explicit_layer(tokens_of(point), point.inverse_temperature, point.residual);
+  Array weights{"weights", {shown, shown}, std::vector<double>(shown * shown)};
+  for (std::size_t i = 0; i < shown; ++i) {
+    for (std::size_t j = 0; j < shown; ++j) weights.numbers[i * shown + j] = layer.weights(i, j);
+  }
+  return {cosines("gram", layer.directions, shown), std::move(weights),
+          cosines("outputs", layer.outputs, shown)};
+}
+
+Json theory_json(const PhasePoint& point) {
+  const auto theory = studies::simplex_point(point);
+  if (!theory) return nullptr;
+  return {{"gamma", theory->gamma},
+          {"critical_gamma", theory->critical_gamma},
+          {"reduced_scale", theory->reduced_scale},
+          {"simplex_contraction", theory->simplex_contraction},
+          {"simplex_jacobian_norm", theory->simplex_jacobian_norm}};
+}
+
+class PhaseCellRoom final : public Room {
+ public:
+  PhaseCellRoom()
+      : Room(
+            "phase-cell", "phase point", "One layer at one rho and gamma",
+            joined({with_law_dimension(shape_fields({"equicorrelated", "simplex", "two-level",
+                                                     "clustered", "sphere", "half-sphere"},
+                                                    512, 3.0, 4096.0, 64)),
+                    {number_field("rho", 0.5, 0.0, kMostLiveCorrelation, "Correlation"),
+                     number_field("gamma", 1.0, 0.0, 100.0, "beta = gamma log n")},
+                    token_fields(),
+                    {norm_field("auto"),
+                     live(whole_field("replicas", 1, 1.0, 64.0, "Clouds to average over")),
+                     seed_field(),
+                     only_here(whole_field("shown", 64, 0.0, 256.0, "Tokens of the pictures"))}})) {
+  }
+
+  void check(const Question& question) const override {
+    const PhasePoint point = point_of(question);
+    require_live_work(
+        experiments::phase_point_work(point) * static_cast<double>(point.replication.replicas),
+        "n");
+  }
+
+  void answer(const Question& question, const RunContext& context,
+              const Publish& publish) const override {
+    const PhasePoint point = point_of(question);
+    const Frame frame = experiments::phase_point(point, context);
+    Json observables = Json::object();
+    for (const Variable& v : frame.variables()) {
+      observables[v.name] = dewpoint::to_json(v.cells[0]);
+    }
+    publish({1,
+             1,
+             {{"observables", observables},
+              {"theory", theory_json(point)},
+              {"parameters",
+               {{"n", point.cloud.n}, {"d", point.cloud.d}, {"beta", point.inverse_temperature}}}},
+             pictures(point, question.whole("shown"))});
+  }
+
+ private:
+  // The verb's own dimension is the law's.
+  static std::vector<Field> with_law_dimension(std::vector<Field> fields) {
+    fields.back() = with_verb_standard(fields.back(), 0u);
+    return fields;
+  }
+
+  static PhasePoint point_of(const Question& question) {
+    PhasePoint point;
+    point.cloud = cloud_of(question);
+    point.cloud.rho = question.number("rho");
+    point.cloud = tokens::resolved(point.cloud);
+    point.inverse_temperature =
+        question.number("gamma") * std::log(static_cast<double>(point.cloud.n));
+    point.residual = question.number("alpha");
+    point.norm = norm_of(question);
+    point.replication.replicas = question.whole("replicas");
+    point.seed = question.whole("seed");
+    return experiments::resolved(point);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Room> make_phase_cell_room() { return std::make_unique<PhaseCellRoom>(); }
+
+}  // namespace dewpoint::server

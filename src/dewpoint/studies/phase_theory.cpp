@@ -1,0 +1,77 @@
+#include "dewpoint/studies/phase_theory.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "dewpoint/core/unknown.hpp"
+#include "dewpoint/theory/critical_line.hpp"
+#include "dewpoint/theory/simplex.hpp"
+#include "dewpoint/theory/simplex_gradient.hpp"
+
+namespace dewpoint::studies {
+namespace {
+
+// ρ of the lines: every fiftieth up to a little beyond the largest ρ of the map.
+std::vector<double> line_rhos(const std::vector<double>& map_rhos) {
+  std::vector<double> rhos;
+  for (int k = 0; k < 50 && k / 50.0 <= map_rhos.back() + 0.03; ++k) rhos.push_back(k / 50.0);
+  return rhos;
+}
+
+double finite_dimension_gamma(std::size_t n, std::size_t d, double rho) {
+  const auto scale =
+      theory::annealed_critical_scale(std::log(static_cast<double>(n)), static_cast<int>(d), rho);
+  return scale ? *scale * theory::critical_gamma(rho) : kUnknown;
+}
+
+// Both lines are those of softmax over all keys.
+bool is_plain(const experiments::PhaseMap& map) { return map.form == attention::LayerForm{}; }
+
+// The annealed line is computed where its formula is defined and for the tokens it describes.
+bool has_finite_dimension_line(const experiments::PhaseMap& map, std::size_t n, std::size_t d) {
+  return map.cloud.law == "equicorrelated" && is_plain(map) && n >= 3 && d <= 4096;
+}
+
+Estimate exactly(double value) { return {value, 0.0, 0}; }
+
+}  // namespace
+
+Frame critical_lines(const experiments::PhaseMap& map, const RunContext& context) {
+  Frame frame("critical_lines");
+  frame.add_dimension("n", {map.n.begin(), map.n.end()});
+  frame.add_dimension("d", {map.d.begin(), map.d.end()});
+  const std::vector<double> rhos = line_rhos(map.rho);
+  frame.add_dimension("rho", rhos);
+  frame.add_variable("simplex_gamma", {"n", "d", "rho"});
+  frame.add_variable("finite_dimension_gamma", {"n", "d", "rho"});
+  auto& simplex = frame.variable("simplex_gamma").cells;
+  auto& finite = frame.variable("finite_dimension_gamma").cells;
+  parallel_for(simplex.size(), context, [&](std::size_t cell) {
+    const double rho = rhos[cell % rhos.size()];
+    const std::size_t d = map.d[cell / rhos.size() % map.d.size()];
+    const std::size_t n = map.n[cell / rhos.size() / map.d.size()];
+    simplex[cell] = exactly(is_plain(map) ? theory::critical_gamma(rho) : kUnknown);
+    const bool known = has_finite_dimension_line(map, n, d);
+    finite[cell] = exactly(known ? finite_dimension_gamma(n, d, rho) : kUnknown);
+  });
+  return frame;
+}
+
+std::optional<SimplexPoint> simplex_point(const experiments::PhasePoint& p) {
+  if (p.cloud.law != "equicorrelated" && p.cloud.law != "simplex") return {};
+  if (p.form != attention::LayerForm{}) return {};
+  const double log_n = std::log(static_cast<double>(p.cloud.n));
+  const double gamma = p.inverse_temperature / log_n;
+  const double norm =
+      p.cloud.norm == tokens::Norm::gauss ? std::sqrt(static_cast<double>(p.cloud.d)) : 1.0;
+  const auto output =
+      theory::simplex_output(log_n, p.inverse_temperature, p.cloud.rho, p.residual * norm);
+  const double gradient =
+      theory::simplex_gradient(log_n, p.inverse_temperature, p.cloud.rho,
+                               {static_cast<double>(p.cloud.d), norm * norm, p.residual});
+  return SimplexPoint{gamma, theory::critical_gamma(p.cloud.rho), gamma * (1.0 - p.cloud.rho),
+                      std::exp(output.log_contraction), gradient};
+}
+
+}  // namespace dewpoint::studies

@@ -1,0 +1,32 @@
+// What theory says beside a measured phase diagram of one layer.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "dewpoint/core/frame.hpp"
+#include "dewpoint/core/run_context.hpp"
+#include "dewpoint/experiments/phase.hpp"
+
+namespace dewpoint::studies {
+
+/// Frame "critical_lines" over (n, d, rho), rho on a fine grid: "simplex_gamma" = 1/(1 − ρ), and
+/// "finite_dimension_gamma", the annealed critical line of equicorrelated tokens in dimension d
+/// (only for them; NaN where it does not exist).
+[[nodiscard]] Frame critical_lines(const experiments::PhaseMap& map, const RunContext& context);
+
+/// The exact simplex at the place of a point.
+struct SimplexPoint {
+  double gamma;                  // β/log n
+  double critical_gamma;         // 1/(1 − ρ)
+  double reduced_scale;          // c = γ(1 − ρ)
+  double simplex_contraction;    // λ
+  double simplex_jacobian_norm;  // η
+};
+
+/// Nothing for tokens that are no simplex, and for a layer that is not plain softmax over all keys.
+/// `point` is resolved.
+[[nodiscard]] std::optional<SimplexPoint> simplex_point(const experiments::PhasePoint& point);
+
+}  // namespace dewpoint::studies

@@ -1,0 +1,171 @@
+#include "dewpoint/studies/query_theory.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "dewpoint/core/distributions/sphere_gap.hpp"
+#include "dewpoint/core/unknown.hpp"
+#include "dewpoint/studies/many_keys.hpp"
+#include "dewpoint/theory/condensed_sphere.hpp"
+#include "dewpoint/theory/critical_sphere.hpp"
+#include "dewpoint/theory/finite_scores.hpp"
+#include "dewpoint/theory/sphere_clt.hpp"
+
+namespace dewpoint::studies {
+namespace {
+
+struct Place {
+  int dimension;
+  double n, log_n, beta;
+  experiments::QueryScales scales;
+
+  [[nodiscard]] double theta() const { return beta / scales.unit; }
+  [[nodiscard]] double exponent() const { return 0.5 * (dimension - 1.0); }
+};
+
+struct Field {
+  const char* name;
+  double QueryPrediction::*value;
+};
+constexpr Field kFields[] = {
+    {"effective_keys", &QueryPrediction::effective_keys},
+    {"exact_largest_weight", &QueryPrediction::exact_largest_weight},
+    {"exact_remainder", &QueryPrediction::exact_remainder},
+    {"exact_participation", &QueryPrediction::exact_participation},
+    {"exact_entropy", &QueryPrediction::exact_entropy},
+    {"exact_bias", &QueryPrediction::exact_bias},
+    {"exact_scatter", &QueryPrediction::exact_scatter},
+    {"exact_across_variance", &QueryPrediction::exact_across_variance},
+    {"limit_largest_weight", &QueryPrediction::limit_largest_weight},
+    {"limit_remainder", &QueryPrediction::limit_remainder},
+    {"limit_participation", &QueryPrediction::limit_participation},
+    {"limit_entropy", &QueryPrediction::limit_entropy},
+    {"limit_bias", &QueryPrediction::limit_bias},
+    {"limit_scatter", &QueryPrediction::limit_scatter},
+    {"gaussian_participation", &QueryPrediction::gaussian_participation},
+    {"gaussian_bias", &QueryPrediction::gaussian_bias},
+    {"gaussian_scatter", &QueryPrediction::gaussian_scatter},
+    {"gaussian_radial_variance", &QueryPrediction::gaussian_radial_variance},
+    {"gaussian_across_variance", &QueryPrediction::gaussian_across_variance},
+    {"gaussian_skewness", &QueryPrediction::gaussian_skewness},
+    {"condensed_remainder", &QueryPrediction::condensed_remainder},
+    {"condensed_bias", &QueryPrediction::condensed_bias},
+    {"condensed_scatter", &QueryPrediction::condensed_scatter}};
+
+QueryPrediction nothing() {
+  QueryPrediction prediction{};
+  for (const Field& field : kFields) prediction.*field.value = kUnknown;
+  return prediction;
+}
+
+void add_exact(QueryPrediction& p, const Place& place) {
+  const SphereGap law(place.dimension);
+  if (place.beta * std::abs(law.quantile(-place.log_n)) > theory::kMostScaledDepth) return;
+  const theory::FiniteScores question{place.log_n, place.beta};
+  const theory::FiniteScoreMeans means = theory::finite_score_means(law, question);
+  const theory::FiniteSphereOutput output = theory::finite_sphere_output(means);
+  p.exact_largest_weight = theory::finite_largest_weight(law, question);
+  p.exact_remainder = 1.0 - p.exact_largest_weight;
+  p.exact_participation = means.participation;
+  p.exact_entropy = means.entropy;
+  p.exact_bias = place.scales.unit * output.bias;
+  p.exact_scatter = place.scales.unit * output.scatter;
+  p.exact_across_variance = place.n * output.scatter / (place.dimension - 1.0);
+}
+
+void add_limit(QueryPrediction& p, const Place& place) {
+  const theory::CriticalSphere law{place.theta(), place.exponent()};
+  const bool inside = law.exponent <= theory::kMostExponent &&
+                      law.theta >= theory::kLeastTheta * law.exponent &&
+                      law.theta <= theory::kMostTheta;
+  if (!inside) return;
+  const theory::CriticalSphereMeans means = theory::critical_sphere_means(law);
+  p.limit_largest_weight = theory::critical_sphere_largest_weight(law);
+  p.limit_remainder = 1.0 - p.limit_largest_weight;
+  p.limit_participation = means.participation;
+  p.limit_entropy = means.entropy;
+  p.limit_bias = means.bias;
+  p.limit_scatter = means.scatter;
+}
+
+/// At large β everything depends on θ alone, so a β beyond the domain of the moments is lowered,
+/// and n with it, at constant θ: what is lost is O(d²/kMostMomentBeta).
+void add_gaussian(QueryPrediction& p, const Place& place) {
+  const double shrink = std::min(1.0, kMostMomentBeta / place.beta);
+  const theory::SphereQuery query{place.dimension, place.beta * shrink,
+                                  place.log_n + place.exponent() * std::log(shrink)};
+  if (query.log_n < 0.0) return;  // frozen long ago
+  const theory::SphereFluctuations law = theory::sphere_fluctuations(query);
+  p.effective_keys = std::exp(law.log_keys);
+  const double skewness = law.skewness_coefficient / std::sqrt(p.effective_keys);
+  if (!(p.effective_keys >= kLeastGaussianKeys && std::abs(skewness) <= kMostGaussianSkewness)) {
+    return;
+  }
+  const double unit = place.scales.unit * shrink;
+  const double along = unit * unit * std::exp(law.log_variance_along - query.log_n);
+  const double across = unit * std::exp(law.log_variance_across - query.log_n);
+  p.gaussian_participation = 1.0 / p.effective_keys;
+  p.gaussian_bias = unit * theory::corrected_gap(query, law);
+  p.gaussian_scatter = (place.dimension - 1.0) * across;
+  p.gaussian_radial_variance = place.n / place.scales.unit / place.scales.unit * along;
+  p.gaussian_across_variance = place.n / place.scales.unit * across;
+  p.gaussian_skewness = skewness;
+}
+
+void add_condensed(QueryPrediction& p, const Place& place) {
+  if (place.beta < kCondensedEdge * place.scales.edge) return;
+  p.condensed_remainder = theory::condensed_remainder(place.theta(), place.exponent());
+  p.condensed_bias = theory::condensed_gap_mean(place.exponent());
+  p.condensed_scatter = 2.0 * p.condensed_bias;
+}
+
+}  // namespace
+
+QueryPrediction query_prediction(int dimension, double n, double beta) {
+  const double log_n = std::log(n);
+  const Place place{dimension, n, log_n, beta, experiments::query_scales(dimension, log_n)};
+  QueryPrediction p = nothing();
+  add_exact(p, place);
+  add_limit(p, place);
+  add_gaussian(p, place);
+  add_condensed(p, place);
+  return p;
+}
+
+const char* query_regime(const QueryPrediction& prediction, double beta, double edge) {
+  const bool gaussian = !std::isnan(prediction.gaussian_bias);
+  if (gaussian && prediction.effective_keys >= kSubcriticalKeys) return "subcritical";
+  return beta >= kCondensedEdge * edge ? "condensed" : "critical";
+}
+
+const char* query_regime(const Frame& theory, std::size_t cell, double beta, double edge) {
+  QueryPrediction prediction = nothing();
+  prediction.gaussian_bias = theory.variable("gaussian_bias").cells[cell].mean;
+  prediction.effective_keys = theory.variable("effective_keys").cells[cell].mean;
+  return query_regime(prediction, beta, edge);
+}
+
+Frame query_theory(const experiments::Query& question, const RunContext& context) {
+  const std::size_t width = question.temperatures.size();
+  std::vector<QueryPrediction> predictions(question.n.size() * width);
+  parallel_for(predictions.size(), context, [&](std::size_t c) {
+    const double n = question.n[c / width];
+    const auto scales = experiments::query_scales(question.dimension, std::log(n));
+    const double beta =
+        experiments::inverse_temperature(question.unit, question.temperatures[c % width], scales);
+    predictions[c] = query_prediction(question.dimension, n, beta);
+  });
+  Frame frame("query_theory");
+  frame.add_dimension("n", question.n);
+  frame.add_dimension(experiments::name_of(question.unit), question.temperatures);
+  for (const Field& field : kFields) {
+    auto& cells = frame.add_variable(field.name, {"n", experiments::name_of(question.unit)}).cells;
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      cells[c] = {predictions[c].*field.value, 0.0, 0};
+    }
+  }
+  return frame;
+}
+
+}  // namespace dewpoint::studies

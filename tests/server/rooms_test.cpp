@@ -1,0 +1,276 @@
+// Every room against the functions of the library that its verb calls.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "dewpoint/core/error.hpp"
+#include "dewpoint/core/frame_json.hpp"
+#include "dewpoint/experiments/condense.hpp"
+#include "dewpoint/experiments/dew.hpp"
+#include "dewpoint/experiments/phase.hpp"
+#include "dewpoint/experiments/phase_depth.hpp"
+#include "dewpoint/experiments/query.hpp"
+#include "dewpoint/experiments/training_options.hpp"
+#include "dewpoint/scores/law_names.hpp"
+#include "dewpoint/server/refusal.hpp"
+#include "dewpoint/server/room.hpp"
+#include "dewpoint/server/study_folder.hpp"
+#include "dewpoint/studies/condense_theory.hpp"
+#include "dewpoint/studies/phase_theory.hpp"
+#include "dewpoint/studies/query_theory.hpp"
+
+namespace dewpoint::server {
+namespace {
+
+std::vector<Result> answers(const Room& room, const Json& asked) {
+  const Question question(room.verb(), room.fields(), asked);
+  room.check(question);
+  std::vector<Result> results;
+  room.answer(question, {1, {}, {}}, [&](Result&& one) { results.push_back(std::move(one)); });
+  return results;
+}
+
+/// To the last digit, and unknown numbers alike.
+bool is_same(const Json& one, const Json& other) { return one.dump() == other.dump(); }
+
+int refusal_status(const Room& room, const Json& asked) {
+  try {
+    const Question question(room.verb(), room.fields(), asked);
+    room.check(question);
+  } catch (const Refusal& refusal) {
+    return refusal.status();
+  } catch (const Error&) {
+    return 400;
+  }
+  return 200;
+}
+
+TEST(PhaseRoom, GrowsToTheMapOfTheLibraryBitForBit) {
+  const auto room = make_phase_room();
+  const auto results = answers(*room, {{"n", 48},
+                                       {"d", 16},
+                                       {"rho", "0:0.9:10"},
+                                       {"gamma", "0.25:4:16"},
+                                       {"replicas", 2},
+                                       {"seed", 7}});
+  ASSERT_EQ(results.size(), 3u);
+  experiments::PhaseMap map;
+  map.n = {48};
+  map.d = {16};
+  for (int k = 0; k < 10; ++k) map.rho.push_back(k * (0.9 / 9.0));
+  for (int k = 1; k <= 16; ++k) map.gamma.push_back(0.25 * k);
+  map.norm = {};
+  map.replication.replicas = 2;
+  map.seed = 7;
+  EXPECT_TRUE(is_same(results[2].json["map"], to_json(experiments::phase_map(map))));
+  EXPECT_TRUE(is_same(results[2].json["theory"], to_json(studies::critical_lines(map, {}))));
+  // The coarse map is every fourth rho and eighth gamma of it.
+  const Json& coarse = results[0].json["map"]["variables"]["contraction"]["mean"][0][0];
+  const Json& fine = results[2].json["map"]["variables"]["contraction"]["mean"][0][0];
+  ASSERT_EQ(coarse.size(), 3u);
+  for (std::size_t r = 0; r < 3; ++r) {
+    for (std::size_t g = 0; g < 2; ++g) EXPECT_EQ(coarse[r][g], fine[4 * r][8 * g]);
+  }
+  ASSERT_TRUE(results[2].study);
+  EXPECT_EQ(results[2].study->experiment, "phase map");
+  EXPECT_FALSE(results[1].study);
+}
+
+TEST(PhaseRoom, RefusesWhatIsTooLargeOrDoesNotFitTogether) {
+  const auto room = make_phase_room();
+  EXPECT_EQ(refusal_status(*room, {{"n", 2048}, {"d", 1024}, {"replicas", 64}}), 400);
+  EXPECT_EQ(refusal_status(*room, {{"n", 100}, {"tokens", "two-level"}}), 400);  // 16 divides not
+  EXPECT_EQ(refusal_status(*room, Json::object()), 200);
+}
+
+TEST(PhaseRoom, StopsInTheMiddle) {
+  const auto room = make_phase_room();
+  const Question question(room->verb(), room->fields(), Json::object());
+  std::stop_source stop;
+  std::size_t levels = 0;
+  const auto stop_after_first = [&](Result&&) {
+    ++levels;
+    stop.request_stop();
+  };
+  try {
+    room->answer(question, {1, stop.get_token(), {}}, stop_after_first);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::stopped);
+  }
+  EXPECT_EQ(levels, 1u);
+}
+
+TEST(PhaseCellRoom, HasTheNumbersOfThePointAndItsPictures) {
+  const auto room = make_phase_cell_room();
+  const auto results =
+      answers(*room, {{"n", 32}, {"d", 8}, {"rho", 0.5}, {"gamma", 2}, {"seed", 3}, {"shown", 5}});
+  ASSERT_EQ(results.size(), 1u);
+  experiments::PhasePoint point;
+  point.cloud.n = 32;
+  point.cloud.d = 8;
+  point.cloud.rho = 0.5;
+  point.inverse_temperature = 2.0 * std::log(32.0);
+  point.seed = 3;
+  const Frame frame = experiments::phase_point(point);
+  for (const Variable& variable : frame.variables()) {
+    EXPECT_TRUE(is_same(results[0].json["observables"][variable.name], to_json(variable.cells[0])));
+  }
+  ASSERT_EQ(results[0].arrays.size(), 3u);
+  EXPECT_EQ(results[0].arrays[0].name, "gram");
+  for (std::size_t k = 0; k < 5; ++k) {
+    EXPECT_NEAR(results[0].arrays[0].numbers[6 * k], 1.0, 1e-14);  // a cosine with itself
+  }
+  double sum = 0.0;
+  for (std::size_t k = 0; k < 5; ++k) sum += results[0].arrays[1].numbers[k];
+  EXPECT_GT(sum, 0.0);
+  EXPECT_LT(sum, 1.0);
+}
+
+TEST(PhaseDepthRoom, HasTheFrameOfTheLibrary) {
+  const auto room = make_phase_depth_room();
+  const auto results =
+      answers(*room, {{"n", 32}, {"d", 16}, {"layers", 4}, {"gamma", "1,2"}, {"seed", 5}});
+  ASSERT_EQ(results.size(), 2u);
+  experiments::PhaseDepth depth;
+  depth.cloud.n = 32;
+  depth.cloud.d = 16;
+  depth.gamma = {1.0, 2.0};
+  depth.layers = 4;
+  depth.norm = {};
+  depth.seed = 5;
+  EXPECT_TRUE(is_same(results[1].json["depth"], to_json(experiments::phase_depth(depth))));
+  EXPECT_EQ(results[0].json["depth"]["dimensions"]["gamma"], Json({2.0}));
+}
+
+TEST(CondenseRoom, HasTheFramesOfTheLibrary) {
+  const auto room = make_condense_room();
+  const auto results = answers(
+      *room, {{"n", "1e3,1e30"}, {"t", {0.5, 1.5}}, {"signal", 0.9}, {"draws", 150}, {"seed", 2}});
+  ASSERT_EQ(results.size(), 3u);
+  experiments::Condense question;
+  question.n = {1e3, 1e30};
+  question.loads = {0.5, 1.5};
+  question.signals = {0.9};
+  question.draws = 150;
+  question.seed = 2;
+  EXPECT_TRUE(is_same(results[2].json["condense"], to_json(experiments::condense(question))));
+  EXPECT_TRUE(is_same(results[2].json["theory"], to_json(studies::condense_theory(question, {}))));
+  EXPECT_EQ(results[0].json["draws"], 50);
+  EXPECT_EQ(refusal_status(*room, {{"signal", 1}, {"planted", 2}}), 400);
+}
+
+TEST(QueryRoom, HasTheFramesOfTheLibraryAndASphere) {
+  const auto room = make_query_room();
+  const auto results =
+      answers(*room, {{"d", 3}, {"n", 200}, {"theta", "0.5,2"}, {"draws", 250}, {"seed", 2}});
+  ASSERT_EQ(results.size(), 3u);
+  EXPECT_TRUE(results[0].json["theory"].is_null());
+  experiments::Query question;
+  question.dimension = 3;
+  question.n = {200.0};
+  question.temperatures = {0.5, 2.0};
+  question.draws = 250;
+  question.seed = 2;
+  question = experiments::resolved(question);
+  EXPECT_TRUE(is_same(results[2].json["query"], to_json(experiments::query(question).means)));
+  EXPECT_TRUE(is_same(results[2].json["theory"], to_json(studies::query_theory(question, {}))));
+  ASSERT_EQ(results[2].arrays.size(), 2u);
+  const Array& weights = results[2].arrays[1];
+  EXPECT_EQ(weights.shape, (std::vector<std::size_t>{2, 200}));
+  for (std::size_t row = 0; row < 2; ++row) {
+    double sum = 0.0;
+    for (std::size_t k = 0; k < 200; ++k) sum += weights.numbers[200 * row + k];
+    EXPECT_NEAR(sum, 1.0, 200 * 2.3e-16);
+  }
+  EXPECT_TRUE(answers(*room, {{"d", 3}, {"n", 5000}, {"draws", 50}})[0].arrays.empty());
+  EXPECT_EQ(refusal_status(*room, {{"theta", 1}, {"beta", 2}}), 400);
+}
+
+TEST(QueryRoom, TheoryDeclinesWhereItsFormulasEnd) {
+  const auto room = make_query_room();
+  for (const double beta : {1e12, 1e13, 1e299}) {
+    const auto results = answers(*room, {{"n", 16}, {"d", 8}, {"draws", 4}, {"beta", beta}});
+    const Json& theory = results.back().json["theory"]["variables"];
+    EXPECT_TRUE(std::isnan(theory["gaussian_bias"]["mean"][0][0].get<double>())) << beta;
+  }
+}
+
+TEST(DewRoom, HasTheCurvesOfTheLibrary) {
+  const auto room = make_dew_room();
+  const auto results =
+      answers(*room, {{"law", {"gaussian", "simplex"}}, {"n", "1e2:1e6:5:log"}, {"draws", 120}});
+  ASSERT_EQ(results.size(), 3u);
+  EXPECT_EQ(results[0].json["laws"][0]["curve"]["dimensions"]["n"], Json({1e2, 1e6}));
+  const experiments::DewCurve question{{1e2, 1e3, 1e4, 1e5, 1e6}, 120, 256, 1};
+  const auto law = scores::score_law("gaussian");
+  EXPECT_TRUE(is_same(results[2].json["laws"][0]["curve"],
+                      to_json(experiments::dew_curve(*law, question))));
+  EXPECT_EQ(results[2].json["laws"][0]["beta_edge"].size(), 5u);
+  EXPECT_TRUE(results[2].json["laws"][1]["beta_edge"][0].is_null());
+  EXPECT_EQ(refusal_status(*room, {{"law", {"../../etc/passwd"}}}), 400);
+  EXPECT_EQ(refusal_status(*room, {{"law", Json::array()}}), 400);
+}
+
+TEST(CycleRoom, TrainsAsTheVerb) {
+  const auto room = make_cycle_room();
+  const auto results =
+      answers(*room, {{"m", 8}, {"sequences", 500}, {"steps", 60}, {"record-every", 10}});
+  ASSERT_GE(results.size(), 2u);
+  const Json& last = results.back().json;
+  EXPECT_EQ(last["complete"], true);
+  experiments::TrainOptions options;
+  options.width = 8;
+  options.sequences = 500;
+  options.steps = 60;
+  options.every = 10;
+  const auto question = experiments::question_of(options, 1);
+  experiments::TrainingRun run(question.run, 0, {});
+  run.advance({});
+  const Json& loss = last["frames"]["trajectory"]["variables"]["loss"]["mean"];
+  ASSERT_EQ(loss.size(), run.records().size());
+  for (std::size_t k = 0; k < loss.size(); ++k) EXPECT_EQ(loss[k], run.records()[k].loss);
+  EXPECT_TRUE(last["frames"].contains("stages"));
+  EXPECT_EQ(refusal_status(*room, {{"pi", "0.5,0.2"}}), 400);
+  EXPECT_EQ(refusal_status(*room, {{"optimiser", "flow"}, {"steps", 100}}), 400);
+  EXPECT_EQ(refusal_status(*room, {{"steps", 20000}, {"record-every", 1}}), 400);
+}
+
+TEST(CycleRoom, ADivergingRunSaysWhy) {
+  const auto room = make_cycle_room();
+  EXPECT_THROW((void)answers(*room, {{"optimiser", "descent"},
+                                     {"rate", 10},
+                                     {"m", 8},
+                                     {"init", 5},
+                                     {"sequences", 100},
+                                     {"steps", 500}}),
+               Error);
+}
+
+TEST(HeadsRoom, NeedsAFileOfTheFolder) {
+  const auto path =
+      std::filesystem::temp_directory_path() / ("dewpoint-heads-" + std::to_string(getpid()));
+  std::filesystem::create_directories(path);
+  const StudyFolder folder(path);
+  const auto room = make_heads_room(folder);
+  EXPECT_EQ(refusal_status(*room, Json::object()), 400);
+  EXPECT_EQ(refusal_status(*room, {{"input", "../x.npz"}}), 404);
+  EXPECT_EQ(refusal_status(*room, {{"input", "x.npz"}, {"layer", 1}}), 400);
+  std::filesystem::remove_all(path);
+}
+
+TEST(Rooms, EveryDefaultQuestionCanBeAskedAndSaysItsCommand) {
+  const StudyFolder folder(std::filesystem::temp_directory_path());
+  for (const auto& room : make_rooms(folder)) {
+    const Question question(room->verb(), room->fields(), Json::object());
+    EXPECT_TRUE(question.command().starts_with("dewpoint " + room->verb())) << room->name();
+    EXPECT_EQ(room->to_json()["fields"].size(), room->fields().size());
+    if (room->name() == "heads") continue;  // which needs a file
+    EXPECT_NO_THROW(room->check(question)) << room->name();
+  }
+}
+
+}  // namespace
+}  // namespace dewpoint::server

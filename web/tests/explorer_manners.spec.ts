@@ -1,0 +1,157 @@
+// What holds in every room of the explorer: addresses, messages, cancelling, a lost connection,
+// keyboard, narrow screens, and a policy under which nothing else runs.
+//
+// SPDX-License-Identifier: Apache-2.0
+import { completed, expect, nudge, progress, RunningServer, shown, slider, test } from './explorer';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const kSmall: Record<string, string> = {
+  phase: '#/phase?n=32&d=16&rho=0:0.9:4&gamma=0.5:4:8',
+  condense: '#/condense?draws=100&n=1e2,1e6&t=0.5,1,2',
+  query: '#/query?d=3&n=500,1e6&theta=0.2,1,5&draws=100',
+  dew: '#/dew?draws=50&n=1e2:1e6:5:log',
+  cycle: '#/cycle?optimiser=flow&time=10&record-every=1&m=4',
+  heads: '#/heads',
+  studies: '#/studies',
+};
+
+test('an address restores a view, in another tab too', async ({ explorer, open, server, context }) => {
+  await open(kSmall['condense']!);
+  await completed(explorer);
+  await nudge(slider(explorer, '[data-cursor=t]'), 'ArrowRight', 4);
+  await completed(explorer);
+  await expect(explorer).toHaveURL(/_t=1\.4/);
+  const before = await shown(explorer, 'largest_weight');
+  const other = await context.newPage();
+  await other.goto(explorer.url());
+  await completed(other);
+  expect(await shown(other, 'largest_weight')).toBe(before);
+  expect(other.url()).toBe(explorer.url());
+  expect(new URL(other.url()).origin).toBe(new URL(server.address).origin);
+});
+
+test('a bad parameter is refused next to its field, and a good one takes the message away', async ({
+  explorer,
+  open,
+}) => {
+  await open(kSmall['phase']!);
+  await completed(explorer);
+  const field = explorer.locator('[data-field=gamma]').first();
+  const box = field.getByRole('textbox');
+  await box.fill('-1,2');
+  await box.press('Enter');
+  await expect(field.getByRole('alert')).toContainText('gamma');
+  await expect(box).toHaveAttribute('aria-invalid', 'true');
+  await box.fill('1,2');
+  await box.press('Enter');
+  await expect(field.getByRole('alert')).toBeEmpty();
+  await completed(explorer, '--gamma 1,2');
+});
+
+test('a wrong name in an address is explained', async ({ explorer, open }) => {
+  await open('#/phase?gama=2');
+  await expect(explorer.getByRole('alert').filter({ hasText: 'gama' })).toBeVisible();
+});
+
+test('a long computation is cancelled, and a moved slider ends the one it outdates', async ({
+  explorer,
+  open,
+}) => {
+  await open('#/phase?n=2048&d=64&rho=0:0.95:40&gamma=0.25:8:32');
+  await expect(progress(explorer)).toHaveAttribute('data-standing', /queued|running/);
+  await explorer.locator('.bar').getByRole('button', { name: 'Cancel' }).click();
+  await expect(progress(explorer)).toHaveAttribute('data-standing', 'cancelled');
+  await explorer.locator('.bar').getByRole('button', { name: 'Compute' }).click();
+  await expect(progress(explorer)).toHaveAttribute('data-standing', /queued|running/);
+
+  const asked = explorer.waitForResponse((response) => response.url().endsWith('/api/phase'));
+  await nudge(slider(explorer, '[data-field=n]'), 'ArrowLeft', 5);
+  const first = (await (await asked).json()) as { job: string };
+  await completed(explorer, '--n 64');
+  const origin = new URL(explorer.url()).origin;
+  const outdated = await (await fetch(`${origin}/api/jobs/${first.job}`)).json();
+  expect((outdated as { state: string }).state).toBe('cancelled');
+});
+
+test('a server that goes away is missed, and found again', async ({ page }) => {
+  const folder = mkdtempSync(join(tmpdir(), 'dewpoint-lost-'));
+  let server = await RunningServer.start(folder);
+  try {
+    await page.goto(`${server.address}${kSmall['condense']}`);
+    await completed(page);
+    await server.stop();
+    await nudge(slider(page, '[data-cursor=t]'), 'ArrowRight');
+    const banner = page.getByRole('alert').filter({ hasText: 'does not answer' });
+    await expect(banner).toBeVisible();
+    server = await RunningServer.start(folder, server.port);
+    await banner.getByRole('button', { name: 'Try again' }).click();
+    await expect(banner).toBeHidden();
+    await completed(page, '1.25');
+  } finally {
+    await server.stop();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('a view is kept as a study, which the room Studies opens', async ({ explorer, open }) => {
+  await open(kSmall['condense']!);
+  await completed(explorer);
+  await explorer.getByRole('button', { name: 'Save' }).click();
+  await explorer.getByRole('textbox', { name: 'Study' }).fill('kept.study');
+  await explorer.getByRole('button', { name: 'Write' }).click();
+  await expect(explorer.getByRole('status').filter({ hasText: 'kept as kept.study' })).toBeVisible();
+  await explorer.getByRole('link', { name: 'Studies' }).click();
+  await explorer.getByRole('button', { name: 'kept.study' }).click();
+  await expect(explorer.locator('[data-open="kept.study"] canvas').first()).toBeVisible();
+});
+
+for (const [room, hash] of Object.entries(kSmall)) {
+  test(`${room}: fits a telephone, in the dark, without a pointer`, async ({ explorer, open }) => {
+    await explorer.emulateMedia({ colorScheme: 'dark' });
+    await explorer.setViewportSize({ width: 390, height: 844 });
+    await open(hash);
+    if (!['heads', 'studies'].includes(room)) await completed(explorer);
+    const overflow = await explorer.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    expect(overflow).toBe(0);
+    const nameless = await explorer
+      .locator('main :is(button, input, select, textarea)')
+      .evaluateAll((all) =>
+        all
+          .filter((each) => (each as HTMLElement).checkVisibility())
+          .filter((each) => {
+            const control = each as HTMLInputElement;
+            const labels = control.labels?.length ?? 0;
+            const name = control.getAttribute('aria-label') ?? control.getAttribute('aria-labelledby');
+            return labels === 0 && !name && (control.textContent ?? '').trim() === '';
+          })
+          .map((each) => each.outerHTML),
+      );
+    expect(nameless).toEqual([]);
+    await explorer.keyboard.press('Tab');
+    await explorer.keyboard.press('Tab');
+    expect(await explorer.evaluate(() => document.activeElement?.tagName)).toBe('A');
+  });
+}
+
+// Without the fixture that counts complaints: the browser complains here, and should.
+test('nothing runs but the page itself', async ({ page, server }) => {
+  const response = await page.goto(server.address);
+  const policy = response?.headers()['content-security-policy'] ?? '';
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).not.toContain("script-src 'unsafe-inline'");
+  const is_blocked = await page.evaluate(() => {
+    const script = document.createElement('script');
+    script.textContent = 'window.intruder = true';
+    const blocked = new Promise((seen) =>
+      document.addEventListener('securitypolicyviolation', () => seen(true), { once: true }),
+    );
+    document.body.append(script);
+    return blocked;
+  });
+  expect(is_blocked).toBe(true);
+  expect(await page.evaluate(() => 'intruder' in window)).toBe(false);
+});
