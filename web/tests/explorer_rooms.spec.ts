@@ -43,8 +43,8 @@ test('Phase: a moved slider makes the map that the command prints, and a cell op
   for (const name of ['contraction', 'entropy', 'largest_weight']) {
     expect(await shown(cell, name), name).toBe(point.observables[name].mean);
   }
-  await expect(cell.locator('#phase-cell canvas')).toHaveCount(3); // cosines, weights, cosines
-  await expect(cell.locator('#phase-depth canvas').first()).toBeVisible();
+  await expect(explorer.locator('#phase-cell canvas')).toHaveCount(3); // cosines, weights, cosines
+  await expect(explorer.locator('#phase-depth canvas').first()).toBeVisible();
 });
 
 test('Condense: the numbers at t and n are those of the command', async ({ explorer, open }) => {
