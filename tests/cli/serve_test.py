@@ -118,6 +118,7 @@ class Numbers(ServeTest):
                                  {"client": "test-tab", "file": "heads.study"})
         self.assertEqual(saved.status, 200, saved.body)
         stored = self.server.complete("heads", input="heads.study")
+        self.assertIn("phase", self.succeed(*shlex.split(stored["command"])[1:]))
         self.assertEqual(stored["result"]["frame"], found["result"])
 
     def write_dump(self, name):

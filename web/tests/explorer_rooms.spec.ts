@@ -121,6 +121,15 @@ test('Cycle: a changed repetition trains anew; play, pause and scrub', async ({ 
   await expect(now).toHaveAttribute('data-record', '0');
 });
 
+test('Cycle: stages that the command prints are marked', async ({ explorer, open }) => {
+  await open('#/cycle?s=9&sequences=5000&steps=500');
+  const { stages } = printed(await completed(explorer));
+  for (const name of ['condensation', 'focus', 'peak', 'half_dilution']) {
+    const mark = explorer.locator(`[data-stage="${name.replace('_', '-')}"]`);
+    await expect(mark).toContainText(String(stages[name]));
+  }
+});
+
 test('Heads: a dump opens, a head is measured at the multiplier of the slider', async ({
   explorer,
   open,

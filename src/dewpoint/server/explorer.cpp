@@ -316,7 +316,7 @@ class Explorer::Parts {
                                         room.input_state(question));
     const auto job = [&](auto&&... answer) {
       return std::make_shared<Job>(queue_.next_id(), client, room.name(), question.values(),
-                                   question.command(), answer...);
+                                   room.command(question), answer...);
     };
     std::shared_ptr<Job> asked;
     if (auto answer = cache_.find(key)) {

@@ -90,6 +90,13 @@ class HeadsRoom final : public Room {
     }
   }
 
+  /// The verb reads dumps; a study is shown.
+  std::string command(const Question& question) const override {
+    if (file_of(question).extension() != ".study") return question.command();
+    return fmt::format("dewpoint show {} --observable phase --rows 0",
+                       shell_word(folder_.prefix() + question.text("input")));
+  }
+
   std::string input_state(const Question& question) const override {
     const auto file = file_of(question);
     const auto written = std::filesystem::last_write_time(file).time_since_epoch().count();

@@ -59,6 +59,11 @@ class Room {
   /// together, or which is too large to be answered live. Takes no time.
   virtual void check(const Question& question) const = 0;
 
+  /// The command line that prints the answer's numbers.
+  [[nodiscard]] virtual std::string command(const Question& question) const {
+    return question.command();
+  }
+
   /// What the answer depends on beside the question: the state of a file. Part of the cache's key.
   [[nodiscard]] virtual std::string input_state(const Question& /*question*/) const { return {}; }
 

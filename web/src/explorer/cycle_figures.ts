@@ -25,8 +25,8 @@ const kStages: Record<string, string> = {
   condensation: 'condensed',
   focus: 'focus',
   peak: 'peak',
-  half_dilution: 'half diluted',
-  new_direction: 'new direction',
+  'half-dilution': 'half diluted',
+  'new direction': 'new direction',
 };
 
 export function names_of(pi: readonly number[], is_flow: boolean, count: number): Names {
@@ -46,8 +46,9 @@ export interface Stage {
 /** Those that were reached. */
 export function stages_of(result: CycleResult): Stage[] {
   const stages = result.frames['stages'];
-  return Object.entries(kStages)
-    .map(([name, label]) => ({ name, label, time: measured_at(stages, name, {}).mean }))
+  return (stages?.dimensions['stage'] ?? [])
+    .map(String)
+    .map((name, stage) => ({ name, label: kStages[name] ?? name, time: measured_at(stages, 'time', { stage }).mean }))
     .filter(({ time }) => Number.isFinite(time));
 }
 
