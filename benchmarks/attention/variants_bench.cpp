@@ -31,13 +31,13 @@ struct Case {
   std::size_t tokens;
   double claimed;  // share of the products in the whole
 };
-constexpr Case kCases[] = {{"softmax", "none", 8192, 0.4},
-                           {"sink:8", "none", 8192, 0.4},
-                           {"top:64", "none", 8192, 0.1},
-                           {"softmax", "causal", 8192, 0.4},
-                           {"softmax", "window:1024", 65536, 0.4},
-                           {"softmax", "global:1024:64", 65536, 0.4},
-                           {"softmax", "dilated:1024:4", 65536, 0.4}};
+constexpr Case kCases[] = {{"softmax", "none", 8192, 0.6},
+                           {"sink:8", "none", 8192, 0.6},
+                           {"top:64", "none", 8192, 0.2},
+                           {"softmax", "causal", 8192, 0.6},
+                           {"softmax", "window:1024", 65536, 0.6},
+                           {"softmax", "global:1024:64", 65536, 0.6},
+                           {"softmax", "dilated:1024:4", 65536, 0.6}};
 
 AttentionMatrices unit_inputs(std::size_t n) {
   const auto rows = [&](const char* name) {
@@ -131,8 +131,9 @@ void time_softmax(const Case& one) {
   bench::claim("BLAS alone / whole", race[1].best() / race[0].best(), one.claimed);
 }
 
-void time_linear(const char* mask) {
-  const Case one{"linear", mask, 65536, 0.4};
+// Without a mask the features themselves, one exponential each, take longer than their sums.
+void time_linear(const char* mask, double claimed) {
+  const Case one{"linear", mask, 65536, claimed};
   const AttentionMatrices inputs = unit_inputs(one.tokens);
   const AttentionVariant variant = variant_of(one);
   Matrix<double> values(one.tokens, kDimension + 1);
@@ -158,5 +159,6 @@ int main() {
   fmt::print("attention of every kind, d = {}, one thread, {}, {}\n", kDimension, simd_target(),
              blas_description());
   for (const Case& one : kCases) time_softmax(one);
-  for (const char* mask : {"none", "causal"}) time_linear(mask);
+  time_linear("none", 0.2);
+  time_linear("causal", 0.4);
 }
