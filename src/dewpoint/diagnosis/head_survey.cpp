@@ -67,9 +67,9 @@ std::vector<HeadDiagnosis> survey_dump(const checkpoint::HeadDump& dump, const H
       dump, survey.plan,
       [&](std::size_t layer, std::size_t head, experiments::MeasuredHead&& measured) {
         context.throw_if_stopped();
-        heads.push_back(diagnose_head(
-            {layer, head, std::move(measured.rows), std::move(measured.scores)}, survey.options,
-            quiet));
+        heads.push_back(
+            diagnose_head({layer, head, std::move(measured.rows), std::move(measured.scores)},
+                          survey.options, quiet));
       },
       context);
   return heads;
@@ -85,12 +85,12 @@ HeadDiagnosis survey_head(const checkpoint::HeadDump& dump, std::size_t layer, s
   }
   const std::size_t count = dump.shapes()[static_cast<std::size_t>(place - layers.begin())].heads;
   if (head >= count) {
-    throw Error(Code::bad_value, fmt::format("head: {} is not below the {} heads of layer {}", head,
-                                             count, layer));
+    throw Error(Code::bad_value,
+                fmt::format("head: {} is not below the {} heads of layer {}", head, count, layer));
   }
   const checkpoint::DumpedLayer read = dump.layer(layer);
-  experiments::MeasuredHead measured =
-      experiments::measure_head(experiments::head_of(read, dump.facts(), head), survey.plan, context);
+  experiments::MeasuredHead measured = experiments::measure_head(
+      experiments::head_of(read, dump.facts(), head), survey.plan, context);
   return diagnose_head({layer, head, std::move(measured.rows), std::move(measured.scores)},
                        survey.options, {context.threads, context.stop, {}});
 }

@@ -1,5 +1,5 @@
-// Every head of a model, measured and diagnosed: what is asked of all of them, and the way through a
-// dump. A checkpoint goes the same way with experiments::measure_decoder.
+// Every head of a model, measured and diagnosed: what is asked of all of them, and the way through
+// a dump. A checkpoint goes the same way with experiments::measure_decoder.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

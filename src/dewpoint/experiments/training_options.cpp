@@ -63,7 +63,6 @@ void refuse_idle(const TrainingQuestion& run, const TrainOptions& options) {
          "the population is the limit of long contexts; --data sampled or exact has a length");
 }
 
-
 }  // namespace
 
 training::Chain chain_of(const ChainOptions& options) {
@@ -75,8 +74,7 @@ training::Chain chain_of(const ChainOptions& options) {
 
 TrainQuestion question_of(const TrainOptions& options, std::uint64_t seed) {
   const Optimiser optimiser = optimiser_names().at(options.optimiser);
-  TrainQuestion question{standard_question(optimiser), 0.0,
-                         standard_thresholds(optimiser)};
+  TrainQuestion question{standard_question(optimiser), 0.0, standard_thresholds(optimiser)};
   TrainingQuestion& run = question.run;
   run.chain = chain_of(options.chain);
   question.persistence = options.chain.persistence;

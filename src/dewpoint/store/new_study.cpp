@@ -12,7 +12,7 @@
 namespace dewpoint::store {
 
 StudyRecord begin_study(const std::string& experiment, std::uint64_t seed,
-                               const std::string& command) {
+                        const std::string& command) {
   StudyRecord study;
   study.experiment = experiment;
   study.seed = seed;

@@ -32,8 +32,9 @@ struct ExactDepth {
 /// log10_inner_gap, of two tokens of a cluster. Throws Error{bad_value} naming the field.
 [[nodiscard]] Frame exact_depth(const ExactDepth& parameters);
 
-/// The recursion that describes a measurement (theory/random_heads.hpp for random heads), or nothing
-/// for tokens and forms of the layer that have none, and where β changes from layer to layer.
+/// The recursion that describes a measurement (theory/random_heads.hpp for random heads), or
+/// nothing for tokens and forms of the layer that have none, and where β changes from layer to
+/// layer.
 [[nodiscard]] std::optional<Frame> depth_theory(const experiments::PhaseDepth& parameters);
 
 }  // namespace dewpoint::studies

@@ -28,8 +28,8 @@ store::SweepHead head_of(const StudyText& study, const std::string& command) {
 }
 
 store::SweepSession session_of(const Workers& workers, const std::string& command) {
-  return {store::utc_now(),       full_version(),    processor_name(), simd_target(),
-          workers.ranks(), workers.threads(), command};
+  return {store::utc_now(), full_version(),    processor_name(), simd_target(),
+          workers.ranks(),  workers.threads(), command};
 }
 
 std::string outcome_name(const RunOutcome& outcome) {
@@ -46,7 +46,8 @@ RunOutcome run_recorded(const StudyText& study, Workers& workers, const std::str
   store::SweepFile file(study.study, head_of(study, command));
   file.begin_session(session_of(workers, command));
   try {
-    const RunOutcome outcome = run_study(study, experiment, std::move(plan), file, workers, options);
+    const RunOutcome outcome =
+        run_study(study, experiment, std::move(plan), file, workers, options);
     file.end_session(store::utc_now(), outcome_name(outcome));
     file.close();
     return outcome;

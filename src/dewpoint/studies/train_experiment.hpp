@@ -14,7 +14,8 @@ namespace dewpoint::studies {
 /// Observables: final_loss, condensation, focus, peak, peak_value, half_dilution, new_direction and
 /// cycles of a run; cycle_start, cycle_peak, cycle_peak_value and cycle_half over cycle; retraction
 /// over token. Prediction: final_loss_theory, the loss of the best predictor. The stationary law is
-/// a text, "0.75,0.19,0.05,0.01"; points that differ in their number of tokens cannot share a study.
+/// a text, "0.75,0.19,0.05,0.01"; points that differ in their number of tokens cannot share a
+/// study.
 [[nodiscard]] const Experiment& train_experiment();
 
 }  // namespace dewpoint::studies
