@@ -111,8 +111,8 @@ Evidence sphere(const Setting& setting) {
 std::vector<Claim> length_claims() {
   return {
       {"length.simplex", "Dewpoint, findings",
-       "On a simplex log n keeps the weight of a token on itself at 1/2; slower laws lose it, YaRN "
-       "ends near 1.",
+       "On a simplex log n keeps the weight of a token on itself near 1/2, and slower laws lose "
+       "it.",
        simplex},
       {"length.sphere", "Dewpoint, findings",
        "On a sphere of 8 dimensions n^{2/(d−1)} keeps the weight of a token on itself, and log n "
