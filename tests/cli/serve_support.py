@@ -99,6 +99,7 @@ class Server:
                 view = data
             if name == "end":
                 assert data["state"] == "done", data
+                view.update(data)  # the last result may have been told before the end was
         return view
 
     def wait_for(self, look, seconds=60):
