@@ -43,7 +43,7 @@ std::string aligned(const std::vector<Cells>& lines, const std::vector<bool>& wo
 }  // namespace
 
 void print(const Answer& answer, bool as_json) {
-  fmt::print("{}", as_json ? answer.json.dump(2) + "\n" : answer.text);
+  fmt::print("{}", as_json ? answer.json.dump(answer.on_one_line ? -1 : 2) + "\n" : answer.text);
 }
 
 Json heading(const char* prediction, Json parameters) {

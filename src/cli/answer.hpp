@@ -1,5 +1,5 @@
-// What `dewpoint predict` hands back: an object for --json and a text for people, made from the
-// same numbers.
+// What a verb hands back: an object for --json and a text for people, made from the same numbers,
+// and frames, for whoever runs the verb from another program.
 //
 // Two shapes of text are enough for all questions. A Sheet has one quantity per line, its values in
 // named columns and half a line of meaning; a list of records is a table whose lines are alike.
@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "dewpoint/core/frame.hpp"
+
 namespace dewpoint::cli {
 
 using Json = nlohmann::ordered_json;
@@ -19,6 +21,9 @@ using Json = nlohmann::ordered_json;
 struct Answer {
   Json json;
   std::string text;
+  std::vector<Frame> frames = {};  // that the object leaves out
+  bool on_one_line = false;        // the object: it has long arrays
+  int status = 0;                  // of the program
 };
 
 /// To standard output.

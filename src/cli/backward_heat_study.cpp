@@ -147,7 +147,7 @@ store::StudyRecord backward_heat_study(const StudyEffort& effort) {
   store::StudyRecord study = begin_study("backward heat", effort.seed, effort.command);
   study.parameters = {{"keys", "vmf:d=3,kappa=2,angle=0.7"}};
   ProgressLine progress("backward heat");
-  const RunContext context{effort.threads, stop_on_signals(), progress.callback()};
+  const RunContext context{effort.threads, stop_token(), progress.callback()};
   study.frames = measured_drift(effort.quick ? 100 : 1000, effort.seed, context);
   study.frames.push_back(drift_theory(kHeatLengths.back()));
   study.frames.push_back(noise_law());

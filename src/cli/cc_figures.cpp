@@ -55,7 +55,7 @@ StudyRecord condense_study(const Condense& question, const std::vector<double>& 
   StudyRecord study = begin_study("condense", question.seed, effort.command);
   study.parameters = {{"sigma", "1"}, {"draws", std::to_string(question.draws)}};
   ProgressLine progress("condense");
-  const RunContext context{effort.threads, stop_on_signals(), progress.callback()};
+  const RunContext context{effort.threads, stop_token(), progress.callback()};
   Condense fine = question;
   fine.loads = theory_loads;
   fine.signals.clear();
@@ -84,7 +84,7 @@ StudyRecord measure_condensation(const StudyEffort& effort) {
   question.seed = effort.seed;
   StudyRecord study = condense_study(question, theory_loads(), effort);
   ProgressLine progress("laws at the measured loads");
-  const RunContext context{effort.threads, stop_on_signals(), progress.callback()};
+  const RunContext context{effort.threads, stop_token(), progress.callback()};
   study.frames.push_back(studies::condense_theory(question, context).renamed("condense_law"));
   study.frames.push_back(condense_limits(parse_grid("t", "0:2.5:201")));
   study.frames.push_back(freezing_window(parse_grid("x", "-1.5:4:221")));

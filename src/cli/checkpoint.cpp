@@ -55,7 +55,7 @@ int run_generate(const GenerateOptions& o) {
   std::vector<int> all = prompt;
   const std::vector<int> more =
       decoder.generate(prompt, o.steps, tokenizer->beginning(),
-                       {o.common.threads, stop_on_signals(), progress.callback()});
+                       {o.common.threads, stop_token(), progress.callback()});
   all.insert(all.end(), more.begin(), more.end());
   const std::string text = tokenizer->decode(std::span(all).subspan(begins));
   print(

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 #include "dewpoint/core/blas.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/kernels.hpp"
@@ -16,34 +18,50 @@ std::string version_text() {
                      simd_target(), blas_description(), mpi.empty() ? "not in this build" : mpi);
 }
 
-}  // namespace
+struct Command {
+  std::string_view name;
+  void (*add)(Program&);
+};
+constexpr Command kCommands[] = {{"phase", add_phase},         {"condense", add_condense},
+                                 {"query", add_query},         {"dew", add_dew},
+                                 {"train", add_train},         {"heads", add_heads},
+                                 {"scale", add_scale},         {"checkpoint", add_checkpoint},
+                                 {"predict", add_predict},     {"run", add_run},
+                                 {"runs", add_runs},           {"show", add_show},
+                                 {"export", add_export},       {"merge", add_merge},
+                                 {"figure", add_figure},       {"report", add_report},
+                                 {"reproduce", add_reproduce}, {"verify", add_verify},
+                                 {"serve", add_serve},         {"doctor", add_doctor},
+                                 {"manual", add_manual}};
 
-void add_commands(Program& program) {
+void begin(Program& program) {
   program.app.name("dewpoint");
   program.app.set_version_flag("--version", version_text, "Print version, commit, SIMD, BLAS, MPI");
   program.app.get_formatter()->column_width(34);
   program.app.require_subcommand(0, 1);
-  add_phase(program);
-  add_condense(program);
-  add_query(program);
-  add_dew(program);
-  add_train(program);
-  add_heads(program);
-  add_scale(program);
-  add_checkpoint(program);
-  add_predict(program);
-  add_run(program);
-  add_runs(program);
-  add_show(program);
-  add_export(program);
-  add_merge(program);
-  add_figure(program);
-  add_report(program);
-  add_reproduce(program);
-  add_verify(program);
-  add_serve(program);
-  add_doctor(program);
-  add_manual(program);
+}
+
+}  // namespace
+
+void add_commands(Program& program) {
+  begin(program);
+  for (const Command& command : kCommands) command.add(program);
+}
+
+void add_command(Program& program, const std::string& name) {
+  begin(program);
+  for (const Command& command : kCommands) {
+    if (command.name == name) command.add(program);
+  }
+}
+
+void set_answer(Program& program, const bool& json, Ask ask) {
+  program.ask = std::move(ask);
+  program.action = [&program, &json] {
+    const Answer answer = program.ask();
+    print(answer, json);
+    return answer.status;
+  };
 }
 
 void add_common(CLI::App& verb, CommonOptions& options) {

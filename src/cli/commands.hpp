@@ -8,19 +8,32 @@
 #include <functional>
 #include <string>
 
+#include "cli/answer.hpp"
+#include "cli/given.hpp"
+
 namespace dewpoint::cli {
 
 /// What the parsed command line wants done; returns the exit status.
 using Action = std::function<int()>;
 
+/// What a verb that computes can be asked, by the command line or by another program.
+using Ask = std::function<Answer()>;
+
 struct Program {
   CLI::App app{"An instrument for the phase transitions of softmax attention."};
   Action action;             // set by the verb that was named
+  Ask ask;                   // set by verbs that have an answer; then `action` prints it
   std::string command_line;  // as typed, with a random seed as its number: for the record
+  Given given;               // arrays in the place of files
 };
+
+/// The verb has this answer, printed as an object where `json` is set by then.
+void set_answer(Program& program, const bool& json, Ask ask);
 
 /// All verbs on an empty program.
 void add_commands(Program& program);
+/// This one alone, with those below it; nothing where there is none.
+void add_command(Program& program, const std::string& name);
 
 void add_phase(Program& program);
 void add_condense(Program& program);

@@ -89,33 +89,31 @@ store::StudyRecord study_of(const experiments::Condense& question, int threads,
   {
     ProgressLine progress("condense");
     study.frames.push_back(
-        experiments::condense(question, {threads, stop_on_signals(), progress.callback()}));
+        experiments::condense(question, {threads, stop_token(), progress.callback()}));
   }
   ProgressLine progress("theory");
   study.frames.push_back(
-      studies::condense_theory(question, {threads, stop_on_signals(), progress.callback()}));
+      studies::condense_theory(question, {threads, stop_token(), progress.callback()}));
   return study;
 }
 
-int run_condense(const CondenseOptions& o, const std::string& command) {
+Answer condense_answer(const CondenseOptions& o, const std::string& command) {
   const experiments::Condense question = question_of(o);
   if (!o.output.empty()) require_writable(o.output);
   const store::StudyRecord study = study_of(question, o.common.threads, command);
   if (!o.output.empty()) store::write_study(o.output, study);
-  if (!o.common.json) {
-    fmt::print("{}", condense_text(question, study.frames[0], study.frames[1]));
-    if (!o.output.empty()) fmt::print("study   {}\n", o.output);
-    return 0;
-  }
-  const Json out = {{"experiment", "condense"},
-                    {"version", version()},
-                    {"seed", question.seed},
-                    {"parameters", parameters_json(question)},
-                    {"study", o.output.empty() ? Json() : Json(o.output)},
-                    {"result", to_json(study.frames[0])},
-                    {"theory", to_json(study.frames[1])}};
-  fmt::print("{}\n", out.dump());
-  return 0;
+  std::string text = condense_text(question, study.frames[0], study.frames[1]);
+  if (!o.output.empty()) text += fmt::format("study   {}\n", o.output);
+  return {{{"experiment", "condense"},
+           {"version", version()},
+           {"seed", question.seed},
+           {"parameters", parameters_json(question)},
+           {"study", o.output.empty() ? Json() : Json(o.output)},
+           {"result", to_json(study.frames[0])},
+           {"theory", to_json(study.frames[1])}},
+          text,
+          {},
+          true};
 }
 
 void add_options(CLI::App& verb, CondenseOptions& o) {
@@ -156,7 +154,8 @@ void add_condense(Program& program) {
   add_common(*verb, o->common);
   add_example(*verb, "dewpoint condense --n 1e2,1e6,1e30 --t 0.5,1,1.5,2 --signal 0.9,1.2");
   verb->callback([&program, o] {
-    program.action = [&program, o] { return run_condense(*o, program.command_line); };
+    set_answer(program, o->common.json,
+               [&program, o] { return condense_answer(*o, program.command_line); });
   });
 }
 

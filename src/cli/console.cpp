@@ -24,11 +24,19 @@ extern "C" void note_signal(int number) {
 }
 
 WholeProgress* whole_progress = nullptr;
+thread_local const Listener* current_listener = nullptr;
+
+std::stop_source& signal_stop() {
+  static std::stop_source source;
+  return source;
+}
 
 }  // namespace
 
 ProgressLine::ProgressLine(std::string label)
-    : label_(std::move(label)), terminal_(isatty(STDERR_FILENO) == 1) {}
+    : label_(std::move(label)),
+      listener_(current_listener),
+      terminal_(isatty(STDERR_FILENO) == 1) {}
 
 ProgressLine::~ProgressLine() {
   if (shown_ && terminal_) fmt::print(stderr, "\r\033[K");
@@ -36,7 +44,9 @@ ProgressLine::~ProgressLine() {
 
 Progress ProgressLine::callback() {
   return [this](double done, double total) {
-    if (whole_progress != nullptr) {
+    if (listener_ != nullptr) {
+      listener_->heard_(label_, done, total);
+    } else if (whole_progress != nullptr) {
       whole_progress->report(done / total);
     } else {
       show(done, total, note_);
@@ -91,17 +101,32 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {} min", s / 3600, s % 3600 / 60);
 }
 
-std::stop_token stop_on_signals() {
-  static std::stop_source source;
+void stop_on_signals() {
+  (void)signal_stop();  // outlives the watcher
   static std::jthread watcher([](const std::stop_token& over) {
     while (!over.stop_requested() && signal_number == 0) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
-    if (signal_number != 0) source.request_stop();
+    if (signal_number != 0) signal_stop().request_stop();
   });
   std::signal(SIGINT, note_signal);
   std::signal(SIGTERM, note_signal);
-  return source.get_token();
+}
+
+std::stop_token stop_token() {
+  return current_listener != nullptr ? current_listener->stop_ : signal_stop().get_token();
+}
+
+Listener::Listener(std::stop_token stop, Heard heard, Told told)
+    : stop_(std::move(stop)), heard_(std::move(heard)), told_(std::move(told)) {
+  current_listener = this;
+}
+
+Listener::~Listener() { current_listener = nullptr; }
+
+void tell(const std::string& note) {
+  if (current_listener != nullptr) return current_listener->told_(note);
+  fmt::print(stderr, "{}\n", note);
 }
 
 int received_signal() { return signal_number; }

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -13,6 +14,8 @@
 #include "dewpoint/store/new_study.hpp"
 
 namespace dewpoint::cli {
+
+class Listener;
 
 /// A progress line with the time that is left: rewritten in place on a terminal, a plain line every
 /// ten seconds elsewhere. Silent for work that is over within a second, and while a WholeProgress
@@ -35,6 +38,7 @@ class ProgressLine {
   using Clock = std::chrono::steady_clock;
   std::string label_;
   std::string note_;
+  const Listener* listener_;
   bool terminal_;
   bool shown_ = false;
   Clock::time_point start_ = Clock::now();
@@ -67,11 +71,38 @@ class WholeProgress {
   std::string part_;
 };
 
+/// Another program that runs verbs on this thread. While it lives, it and not the terminal hears of
+/// progress and notes, and it says when to stop. Both functions may be called on any thread.
+class Listener {
+ public:
+  using Heard = std::function<void(const std::string& label, double done, double total)>;
+  using Told = std::function<void(const std::string& note)>;
+
+  Listener(std::stop_token stop, Heard heard, Told told);
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  ~Listener();
+
+ private:
+  friend class ProgressLine;
+  friend std::stop_token stop_token();
+  friend void tell(const std::string& note);
+
+  std::stop_token stop_;
+  Heard heard_;
+  Told told_;
+};
+
+/// One line that the user should know while the verb goes on: on standard error.
+void tell(const std::string& note);
+
 /// "3 s", "2 min 5 s", "1 h 20 min".
 [[nodiscard]] std::string duration_text(double seconds);
 
-/// Requests a stop at the first Ctrl-C or SIGTERM; the second ends the program at once.
-[[nodiscard]] std::stop_token stop_on_signals();
+/// From now on the first Ctrl-C or SIGTERM requests a stop; the second ends the program at once.
+void stop_on_signals();
+/// What verbs look at: the request of signals, or of the Listener of this thread.
+[[nodiscard]] std::stop_token stop_token();
 /// The signal that requested the stop: 128 + its number is the exit status. 0: none came.
 [[nodiscard]] int received_signal();
 

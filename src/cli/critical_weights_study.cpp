@@ -156,7 +156,7 @@ store::StudyRecord critical_weights_study(const StudyEffort& effort) {
   store::StudyRecord study = begin_study("critical weights", effort.seed, effort.command);
   study.parameters = {{"theta", "1"}};
   ProgressLine progress("critical weights");
-  const RunContext context{effort.threads, stop_on_signals(), progress.callback()};
+  const RunContext context{effort.threads, stop_token(), progress.callback()};
   study.frames = {measured_weights(draws, effort.seed, context),
                   limit_weights(10 * draws, effort.seed, context), convergence(context)};
   return study;

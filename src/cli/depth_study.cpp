@@ -44,8 +44,7 @@ store::StudyRecord depth_study(const experiments::PhaseDepth& parameters, int th
   store::StudyRecord study = begin_study("phase depth", p.seed, command);
   study.parameters = parameters_of(p);
   ProgressLine progress("phase depth");
-  study.frames.push_back(
-      experiments::phase_depth(p, {threads, stop_on_signals(), progress.callback()}));
+  study.frames.push_back(experiments::phase_depth(p, {threads, stop_token(), progress.callback()}));
   if (auto theory = studies::depth_theory(p)) study.frames.push_back(std::move(*theory));
   return study;
 }

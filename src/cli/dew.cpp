@@ -139,8 +139,7 @@ Answer dew_of_laws(const DewOptions& o, const std::string& command) {
                             o.draws, o.common.seed);
   for (const auto& law : laws) {
     ProgressLine progress("dew " + law->name());
-    found.push_back(
-        measure(*law, question, {o.common.threads, stop_on_signals(), progress.callback()}));
+    found.push_back(measure(*law, question, {o.common.threads, stop_token(), progress.callback()}));
     answer.text += "\n" + report_text(found.back());
     reports.push_back(report_json(found.back()));
   }
@@ -158,25 +157,17 @@ Answer dew_of_laws(const DewOptions& o, const std::string& command) {
   return answer;
 }
 
-int run_dew(const DewOptions& o, const std::string& command) {
-  if (!o.laws.empty() && o.scores.given()) {
+Answer dew_answer(const DewOptions& o, const Program& program) {
+  if (!o.laws.empty() && o.scores.given(program.given)) {
     throw Error(Code::bad_value, "law: --law and the scores of a head exclude each other");
   }
-  if (o.scores.given() && !o.study.empty()) {
+  if (o.scores.given(program.given) && !o.study.empty()) {
     throw Error(Code::bad_value, "output: a study is kept of laws only, not of a head's scores");
   }
-  if (!o.scores.given()) {
-    print(dew_of_laws(o, command), o.common.json);
-    return 0;
-  }
-  Answer answer;
-  {
-    ProgressLine progress("dew");
-    answer = dew_of_scores(o.scores, o.common,
-                           {o.common.threads, stop_on_signals(), progress.callback()});
-  }
-  print(answer, o.common.json);
-  return 0;
+  if (!o.scores.given(program.given)) return dew_of_laws(o, program.command_line);
+  ProgressLine progress("dew");
+  return dew_of_scores(o.scores, program.given, o.common,
+                       {o.common.threads, stop_token(), progress.callback()});
 }
 
 }  // namespace
@@ -195,7 +186,7 @@ void add_dew(Program& program) {
   add_common(*verb, o->common);
   add_example(*verb, "dewpoint dew --law gaussian --law sphere:d=5 --n 1e2:1e15:14:log");
   verb->callback([&program, o] {
-    program.action = [&program, o] { return run_dew(*o, program.command_line); };
+    set_answer(program, o->common.json, [&program, o] { return dew_answer(*o, program); });
   });
 }
 

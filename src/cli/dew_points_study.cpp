@@ -56,7 +56,7 @@ Frame growth(const Growing& law, const Frame& dew, const std::vector<double>& n)
 store::StudyRecord dew_points_study(const StudyEffort& effort) {
   store::StudyRecord study = begin_study("dew points", effort.seed, effort.command);
   ProgressLine progress("dew points");
-  const RunContext context{effort.threads, stop_on_signals(), progress.callback()};
+  const RunContext context{effort.threads, stop_token(), progress.callback()};
   experiments::DewCurve question;
   question.n = {1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
   question.draws = effort.quick ? 300 : 4000;

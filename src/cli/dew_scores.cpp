@@ -23,7 +23,8 @@ using diagnosis::RowBootstrap;
 
 // ---- input ----------------------------------------------------------------------------------
 
-Matrix<double> read_input(const DewScoresOptions& o) {
+Matrix<double> read_input(const DewScoresOptions& o, const Given& arrays) {
+  if (arrays.scores != nullptr) return *arrays.scores;
   if (!o.scores.empty()) return checkpoint::read_scores(o.scores);
   if (o.queries.empty() || o.keys.empty()) {
     throw Error(Code::bad_value, "queries: --queries and --keys are given together or not at all");
@@ -104,9 +105,9 @@ struct HeadReport {
   std::optional<diagnosis::HeatCapacity> heat;
 };
 
-HeadReport measure(const DewScoresOptions& o, const CommonOptions& common,
+HeadReport measure(const DewScoresOptions& o, const Given& arrays, const CommonOptions& common,
                    const RunContext& context) {
-  const Matrix<double> scores = read_input(o);
+  const Matrix<double> scores = read_input(o, arrays);
   const std::vector<std::size_t> kept = kept_columns(o.keep, scores);
   const RowBootstrap bootstrap(scores.rows(), {o.replicates, common.seed});
   HeadReport head{};
@@ -202,7 +203,7 @@ Json head_json(const HeadReport& head, const DewScoresOptions& o, std::uint64_t 
   const Json parameters = {{"scores", o.scores.empty() ? Json() : Json(o.scores)},
                            {"queries", o.queries.empty() ? Json() : Json(o.queries)},
                            {"keys", o.keys.empty() ? Json() : Json(o.keys)},
-                           {"scale", o.scores.empty() ? Json(o.scale) : Json()},
+                           {"scale", o.queries.empty() ? Json() : Json(o.scale)},
                            {"keep_column", o.keep.empty() ? Json() : Json(o.keep)},
                            {"replicates", o.replicates}};
   return {{"experiment", "dew"},
@@ -328,9 +329,9 @@ void DewScoresOptions::add_to(CLI::App& verb) {
       ->capture_default_str();
 }
 
-Answer dew_of_scores(const DewScoresOptions& options, const CommonOptions& common,
-                     const RunContext& context) {
-  const HeadReport head = measure(options, common, context);
+Answer dew_of_scores(const DewScoresOptions& options, const Given& arrays,
+                     const CommonOptions& common, const RunContext& context) {
+  const HeadReport head = measure(options, arrays, common, context);
   return {head_json(head, options, common.seed), head_text(head)};
 }
 

@@ -31,13 +31,15 @@ struct DewScoresOptions {
   const CLI::Option* endpoint_option = nullptr;
 
   void add_to(CLI::App& verb);
-  /// Whether a file was named.
-  [[nodiscard]] bool given() const { return !scores.empty() || !queries.empty() || !keys.empty(); }
+  /// Whether a file was named or an array handed over.
+  [[nodiscard]] bool given(const Given& arrays) const {
+    return arrays.scores != nullptr || !scores.empty() || !queries.empty() || !keys.empty();
+  }
 };
 
 /// Reads, measures and reports.
-[[nodiscard]] Answer dew_of_scores(const DewScoresOptions& options, const CommonOptions& common,
-                                   const RunContext& context);
+[[nodiscard]] Answer dew_of_scores(const DewScoresOptions& options, const Given& arrays,
+                                   const CommonOptions& common, const RunContext& context);
 
 /// A verdict as a sentence that begins with the name of the scale.
 [[nodiscard]] std::string verdict_text(const std::string& scale,

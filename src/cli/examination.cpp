@@ -37,7 +37,7 @@ Examined examined(const claims::Claim& claim, const Examination& examination) {
   claims::Setting setting;
   setting.effort = examination.full ? claims::Effort::full : claims::Effort::quick;
   setting.seed = examination.seed;
-  setting.context = {examination.threads, stop_on_signals(), {}};
+  setting.context = {examination.threads, stop_token(), {}};
   const auto start = std::chrono::steady_clock::now();
   claims::Evidence evidence = claim.examine(setting);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
@@ -65,7 +65,7 @@ std::vector<Examined> examine(const Examination& examination, const ClaimList& w
   std::vector<Examined> rows(wanted.size());
   std::mutex one_at_a_time;
   ProgressLine progress("verify");
-  parallel_for(wanted.size(), {examination.threads, stop_on_signals(), progress.callback()},
+  parallel_for(wanted.size(), {examination.threads, stop_token(), progress.callback()},
                [&](std::size_t i) {
                  rows[i] = examined(*wanted[i], examination);
                  const std::lock_guard lock(one_at_a_time);

@@ -22,7 +22,7 @@ store::StudyRecord measure_training(const StudyEffort& effort) {
   options.steps = effort.quick ? 2000.0 : 3000.0;
   const TrainQuestion question = question_of(options, effort.seed);
   ProgressLine progress("fd-training");
-  const RunContext context{effort.threads, stop_on_signals(), progress.callback()};
+  const RunContext context{effort.threads, stop_token(), progress.callback()};
   experiments::TrainingRun run(question.run, 0, context);
   run.advance(context);
   const training::Stages stages = training::find_stages(run.records(), question.thresholds);
@@ -55,7 +55,7 @@ store::StudyRecord measure_layers(const StudyEffort& effort) {
   ProgressLine progress("fd-layers");
   const auto models =
       experiments::layer_runs(question, layer_shapes(question.chain.vocabulary(), effort.quick),
-                              runs, {effort.threads, stop_on_signals(), progress.callback()});
+                              runs, {effort.threads, stop_token(), progress.callback()});
   store::StudyRecord study = begin_study("train layers", effort.seed, effort.command);
   study.parameters = {{"chain", "lambda"},
                       {"pi", "0.75,0.19,0.05,0.01"},

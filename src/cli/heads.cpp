@@ -32,8 +32,12 @@ struct HeadsOptions {
   const CLI::Option* softcap_option = nullptr;
 };
 
-HeadsQuestion question_of(const HeadsOptions& o) {
+HeadsQuestion question_of(const HeadsOptions& o, const Given& given) {
   HeadsQuestion question = o.question;
+  if (given.heads != nullptr) {
+    question.given = given.heads;
+    question.input = "arrays";
+  }
   if (question.input.empty()) {
     throw Error(Code::bad_value,
                 "input: a dump of queries and keys (.safetensors, .npz) or a checkpoint is needed");
@@ -59,29 +63,26 @@ store::StudyRecord study_of(const HeadsQuestion& question, const HeadsMeasuremen
   return study;
 }
 
-int run_heads(const HeadsOptions& o, const std::string& command) {
+Answer heads_answer(const HeadsOptions& o, const Program& program) {
   if (!o.output.empty()) require_writable(o.output);
   if (!o.question.dump_output.empty()) require_writable(o.question.dump_output);
-  const HeadsQuestion question = question_of(o);
+  const HeadsQuestion question = question_of(o, program.given);
   const HeadsMeasurement found = measure_heads(question);
-  const store::StudyRecord study = study_of(question, found, command);
+  const store::StudyRecord study = study_of(question, found, program.command_line);
   if (!o.output.empty()) store::write_study(o.output, study);
   Answer answer{heads_json(question, found, study.frames.front()), ""};
   answer.json["study"] = o.output.empty() ? Json() : Json(o.output);
-  if (!question.common.json) {
-    answer.text = heads_text(question, found);
-    if (o.map) {
-      answer.text += "\n" + report::terminal_text(report::figure_of_head_map(study, "phase"),
-                                                  terminal_style());
-    }
-    answer.text += warnings_text(found);
-    if (!o.output.empty()) {
-      answer.text += fmt::format("\nstudy   {}\nnext    dewpoint figure {} -o heads.svg\n",
-                                 o.output, o.output);
-    }
+  answer.text = heads_text(question, found);
+  if (o.map) {
+    answer.text +=
+        "\n" + report::terminal_text(report::figure_of_head_map(study, "phase"), terminal_style());
   }
-  print(answer, question.common.json);
-  return 0;
+  answer.text += warnings_text(found);
+  if (!o.output.empty()) {
+    answer.text +=
+        fmt::format("\nstudy   {}\nnext    dewpoint figure {} -o heads.svg\n", o.output, o.output);
+  }
+  return answer;
 }
 
 void add_dump_options(CLI::App& verb, HeadsOptions& o) {
@@ -151,7 +152,8 @@ void add_heads(Program& program) {
   add_example(*verb, "dewpoint heads model.bin --text stories.txt --beta 0.8,1.2 -o heads.study");
   verb->callback([&program, verb, o] {
     if (!verb->get_subcommands().empty()) return;
-    program.action = [&program, o] { return run_heads(*o, program.command_line); };
+    set_answer(program, o->question.common.json,
+               [&program, o] { return heads_answer(*o, program); });
   });
   add_heads_sweep(program, *verb);
 }

@@ -31,7 +31,7 @@ HeadSurvey survey_of(const HeadsQuestion& q, std::size_t longest, std::size_t tr
   return diagnosis::head_survey(question, longest, train_length, q.input);
 }
 
-RunContext quiet(const HeadsQuestion& q) { return {q.common.threads, stop_on_signals(), {}}; }
+RunContext quiet(const HeadsQuestion& q) { return {q.common.threads, stop_token(), {}}; }
 
 HeadDiagnosis diagnosed(const HeadsQuestion& q, const HeadSurvey& setting, HeadData&& data) {
   quiet(q).throw_if_stopped();
@@ -41,14 +41,16 @@ HeadDiagnosis diagnosed(const HeadsQuestion& q, const HeadSurvey& setting, HeadD
 // ---- a dump ---------------------------------------------------------------------------------
 
 HeadsMeasurement measure_dumped(const HeadsQuestion& q) {
-  const checkpoint::HeadDump dump = checkpoint::HeadDump::open(q.input, q.dump);
+  const checkpoint::HeadDump dump =
+      q.given != nullptr ? checkpoint::HeadDump::from_pieces(*q.given, q.input, q.dump)
+                         : checkpoint::HeadDump::open(q.input, q.dump);
   const std::size_t longest = experiments::longest_context(dump);
   const HeadSurvey survey = survey_of(q, longest, q.train_length > 0 ? q.train_length : longest);
   ProgressLine progress("heads");
   HeadsMeasurement found{
       {}, survey.options, diagnosis::dump_parameters(dump), diagnosis::dump_notes(dump), {}};
-  found.heads = diagnosis::survey_dump(dump, survey,
-                                       {q.common.threads, stop_on_signals(), progress.callback()});
+  found.heads =
+      diagnosis::survey_dump(dump, survey, {q.common.threads, stop_token(), progress.callback()});
   return found;
 }
 
@@ -82,7 +84,7 @@ void diagnose_one(const HeadsQuestion& q, const HeadSurvey& setting, const model
         heads.push_back(diagnosed(
             q, setting, {layer, head, std::move(measured.rows), std::move(measured.scores)}));
       },
-      {q.common.threads, stop_on_signals(), progress.callback()});
+      {q.common.threads, stop_token(), progress.callback()});
 }
 
 /// Several sequences: rows add up, whole rows of scores as far as memory goes.
@@ -131,7 +133,7 @@ Frame loss_of(const HeadsQuestion& q, const HeadSurvey& setting, const models::D
   question.beginning_token = text.beginning;
   ProgressLine progress("perplexity");
   return experiments::study_loss(decoder, question,
-                                 {q.common.threads, stop_on_signals(), progress.callback()});
+                                 {q.common.threads, stop_token(), progress.callback()});
 }
 
 HeadsMeasurement measure_model(const HeadsQuestion& q) {
@@ -188,7 +190,7 @@ void refuse_options_without_effect(const HeadsQuestion& q, bool checkpoint) {
 }  // namespace
 
 HeadsMeasurement measure_heads(const HeadsQuestion& question) {
-  const bool checkpoint = is_checkpoint(question.input);
+  const bool checkpoint = question.given == nullptr && is_checkpoint(question.input);
   refuse_options_without_effect(question, checkpoint);
   return checkpoint ? measure_model(question) : measure_dumped(question);
 }

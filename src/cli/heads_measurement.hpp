@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,6 +22,7 @@ namespace dewpoint::cli {
 struct HeadsQuestion {
   CommonOptions common;
   std::string input;
+  std::shared_ptr<const checkpoint::DumpPieces> given;  // in the place of the input
   ModelTextOptions text;
   checkpoint::DumpOptions dump;
   std::size_t length = 0;     // tokens per sequence; 0: as many as the model was trained for

@@ -173,8 +173,8 @@ Sweep measure(const SweepOptions& o) {
   }
   {
     ProgressLine progress("losses");
-    sweep.loss = experiments::study_loss(
-        decoder, question, {o.common.threads, stop_on_signals(), progress.callback()});
+    sweep.loss = experiments::study_loss(decoder, question,
+                                         {o.common.threads, stop_token(), progress.callback()});
   }
   measure_phases(o, sweep);
   add_schedules(sweep);
@@ -256,7 +256,7 @@ void require_figure(const std::string& file) {
   require_writable(file);
 }
 
-int run_sweep(const SweepOptions& o, const std::string& command) {
+Answer sweep_answer(const SweepOptions& o, const std::string& command) {
   if (!o.output.empty()) require_writable(o.output);
   for (const std::string& figure : o.figures) require_figure(figure);
   const Sweep sweep = measure(o);
@@ -278,8 +278,7 @@ int run_sweep(const SweepOptions& o, const std::string& command) {
                  {"loss", to_json(sweep.loss)},
                  {"iso_phase", to_json(sweep.iso_phase)},
                  {"schedules", to_json(sweep.schedules)}};
-  print(answer, o.common.json);
-  return 0;
+  return answer;
 }
 
 }  // namespace
@@ -314,7 +313,8 @@ void add_heads_sweep(Program& program, CLI::App& heads) {
   add_example(
       *verb, "dewpoint heads sweep model.bin --text stories.txt --lengths 512,1024 -o sweep.study");
   verb->callback([&program, o] {
-    program.action = [&program, o] { return run_sweep(*o, program.command_line); };
+    set_answer(program, o->common.json,
+               [&program, o] { return sweep_answer(*o, program.command_line); });
   });
 }
 

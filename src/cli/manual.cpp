@@ -1,4 +1,5 @@
-// dewpoint manual: the manual page and the shell completions, made from the options themselves.
+// dewpoint manual: the manual page, the shell completions and a description for programs, made from
+// the options themselves.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -199,14 +200,54 @@ std::string fish_completion(const CLI::App& app) {
   return lines;
 }
 
+// --- description -------------------------------------------------------------------------------
+
+Json describe(const CLI::Option& option) {
+  return {{"name", option.get_positional() ? option.get_name(true) : option.get_lnames().front()},
+          {"kind", option.get_type_name()},
+          {"default", option.get_default_str()},
+          {"about", option.get_description()},
+          {"positional", option.get_positional()},
+          {"required", option.get_required()},
+          {"flag", option.get_items_expected_max() == 0},
+          {"several", option.get_items_expected_max() > 1},
+          {"commas", option.get_delimiter() == ','}};
+}
+
+Json describe(const Verb& verb) {
+  Json options = Json::array();
+  for (const CLI::Option* option : verb.app->get_options()) {
+    if (!option->check_lname("help") && !option->check_lname("json")) {
+      options.push_back(describe(*option));
+    }
+  }
+  return {{"verb", verb.name}, {"about", verb.app->get_description()}, {"options", options}};
+}
+
+void collect_all(const CLI::App& app, const std::string& prefix, Json& verbs) {
+  for (const CLI::App* sub : visible_subcommands(app)) {
+    const std::string name = prefix + sub->get_name();
+    verbs.push_back(describe(Verb{name, sub}));
+    collect_all(*sub, name + " ", verbs);
+  }
+}
+
+/// [{"verb": "phase point", "about", "options": [{"name": "n", "kind": "UINT", "default": "512",
+/// "about", "positional", "required", "flag", "several", "commas"}]}].
+std::string description(const CLI::App& app) {
+  Json verbs = Json::array();
+  collect_all(app, "", verbs);
+  return verbs.dump(1) + "\n";
+}
+
 }  // namespace
 
 void add_manual(Program& program) {
   CLI::App* verb = program.app.add_subcommand(
-      "manual", "Print the manual page or a shell completion (man, bash, zsh, fish)");
+      "manual", "Print the manual page, a shell completion or all options as JSON");
   const auto kind = std::make_shared<std::string>("man");
-  verb->add_option("kind", *kind, "man, bash, zsh or fish")
-      ->check(CLI::IsMember({"man", "bash", "zsh", "fish"}))
+  verb->add_option("kind", *kind, "man, bash, zsh, fish or json")
+      ->check(CLI::IsMember({"man", "bash", "zsh", "fish", "json"}))
       ->capture_default_str();
   add_example(*verb, "dewpoint manual man");
   verb->callback([&program, kind] {
@@ -216,6 +257,7 @@ void add_manual(Program& program) {
       if (*kind == "bash") fmt::print("{}", bash_completion(app));
       if (*kind == "zsh") fmt::print("{}", zsh_completion(app));
       if (*kind == "fish") fmt::print("{}", fish_completion(app));
+      if (*kind == "json") fmt::print("{}", description(app));
       return 0;
     };
   });

@@ -202,7 +202,7 @@ store::StudyRecord output_study(const StudyEffort& effort) {
     add_cloud(cloud, k, sphere_query(3, thetas[k]), effort.seed);
   }
   ProgressLine progress("output fluctuations");
-  const RunContext context{effort.threads, stop_on_signals(), progress.callback()};
+  const RunContext context{effort.threads, stop_token(), progress.callback()};
   study.frames = {cloud.draws, cloud.ellipse,
                   ratios(effort.quick ? 8000 : 80'000, effort.seed, context)};
   return study;

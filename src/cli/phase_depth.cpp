@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -50,8 +51,8 @@ std::size_t whole(const char* field, double value) {
   return static_cast<std::size_t>(value);
 }
 
-experiments::PhaseDepth measured_parameters(DepthOptions& o) {
-  o.cloud.resolve();
+experiments::PhaseDepth measured_parameters(DepthOptions& o, const Given& given) {
+  o.cloud.resolve(given);
   experiments::PhaseDepth p;
   p.cloud = o.cloud.cloud;
   p.cloud.n = whole("n", o.n);
@@ -107,39 +108,41 @@ const Estimate& cell_at(const Frame& frame, const Variable& variable, std::size_
   return variable.cells[row * (variable.cells.size() / rows)];
 }
 
-void print_table(const Frame& frame) {
+std::string table_text(const Frame& frame) {
+  std::string text;
   const auto& gammas = frame.dimension("gamma").coordinates;
   const auto& layers = frame.dimension("layer").coordinates;
   for (std::size_t g = 0; g < gammas.size(); ++g) {
-    fmt::print("\ngamma = {}\n  layer", gammas[g]);
+    text += fmt::format("\ngamma = {}\n  layer", gammas[g]);
     for (const Column& column : kColumns) {
-      if (frame.find_variable(column.variable)) fmt::print(" {:>11}", column.title);
+      if (frame.find_variable(column.variable)) text += fmt::format(" {:>11}", column.title);
     }
-    fmt::print("\n");
+    text += "\n";
     for (std::size_t l = 0; l < layers.size(); ++l) {
-      fmt::print("  {:>5}", layers[l]);
+      text += fmt::format("  {:>5}", layers[l]);
       for (const Column& column : kColumns) {
         const Variable* variable = frame.find_variable(column.variable);
         if (variable == nullptr) continue;
         const double mean = cell_at(frame, *variable, g * layers.size() + l).mean;
-        fmt::print(" {:>11}",
-                   std::isnan(mean) ? "" : fmt::format(fmt::runtime(column.format), mean));
+        text += fmt::format(" {:>11}",
+                            std::isnan(mean) ? "" : fmt::format(fmt::runtime(column.format), mean));
       }
-      fmt::print("\n");
+      text += "\n";
     }
   }
-  fmt::print(
-      "\nlog10 gap: of the mean of 1 - cos over pairs. λ, η, β: of the layer that made the row.\n");
+  return text +
+         "\nlog10 gap: of the mean of 1 - cos over pairs. λ, η, β: of the layer that made the "
+         "row.\n";
 }
 
-void warn_of_unresolved(const Frame& frame) {
-  for (const Estimate& cell : frame.variable("unresolved_pairs").cells) {
-    if (!(cell.mean > 0.0)) continue;
-    fmt::print(
-        "Some pairs came so close that rounding hides their gap: λ leaves them out, and with all "
-        "of them\nthe gap is unknown; see unresolved_pairs in --json.\n");
-    return;
-  }
+std::string unresolved_text(const Frame& frame) {
+  const auto& cells = frame.variable("unresolved_pairs").cells;
+  const bool any =
+      std::any_of(cells.begin(), cells.end(), [](const Estimate& cell) { return cell.mean > 0.0; });
+  return any ? "Some pairs came so close that rounding hides their gap: λ leaves them out, and "
+               "with "
+               "all of them\nthe gap is unknown; see unresolved_pairs in --json.\n"
+             : "";
 }
 
 std::vector<std::string> save(const store::StudyRecord& study, const std::string& output) {
@@ -149,56 +152,52 @@ std::vector<std::string> save(const store::StudyRecord& study, const std::string
     report::draw(report::figure_of_depth(study), stem);
   } catch (const Error& error) {
     if (error.code() != Code::missing_tool) throw;
-    fmt::print(stderr, "dewpoint: no figure: {}\n", error.what());
+    tell(fmt::format("dewpoint: no figure: {}", error.what()));
     return {output};
   }
   return {output, stem.string() + ".svg", stem.string() + ".png"};
 }
 
-int run_exact(const DepthOptions& o) {
+Answer exact_answer(const DepthOptions& o) {
   const studies::ExactDepth p = exact_parameters(o);
   const Frame frame = studies::exact_depth(p);
-  if (o.common.json) {
-    const Json out = {{"experiment", "phase depth"},
-                      {"version", version()},
-                      {"exact", true},
-                      {"tokens", p.law},
-                      {"n", p.n},
-                      {"result", to_json(frame)}};
-    fmt::print("{}\n", out.dump());
-    return 0;
-  }
-  fmt::print("Exact recursion: {} of {:.6g} tokens, d = {:.6g}, rho = {}, alpha = {}\n", p.law, p.n,
-             p.d, p.rho, p.residual);
-  print_table(frame);
-  return 0;
+  const std::string text =
+      fmt::format("Exact recursion: {} of {:.6g} tokens, d = {:.6g}, rho = {}, alpha = {}\n", p.law,
+                  p.n, p.d, p.rho, p.residual);
+  return {{{"experiment", "phase depth"},
+           {"version", version()},
+           {"exact", true},
+           {"tokens", p.law},
+           {"n", p.n},
+           {"result", to_json(frame)}},
+          text + table_text(frame),
+          {},
+          true};
 }
 
-int run_measured(DepthOptions& o, const std::string& command) {
-  const experiments::PhaseDepth p = measured_parameters(o);
+Answer measured_answer(DepthOptions& o, const Program& program) {
+  const experiments::PhaseDepth p = measured_parameters(o, program.given);
   if (!o.output.empty()) require_writable(o.output);
-  const store::StudyRecord study = depth_study(p, o.common.threads, command);
+  const store::StudyRecord study = depth_study(p, o.common.threads, program.command_line);
   const std::vector<std::string> files =
       o.output.empty() ? std::vector<std::string>{} : save(study, o.output);
-  if (o.common.json) {
-    Json frames = Json::object();
-    for (const Frame& frame : study.frames) frames[frame.name()] = to_json(frame);
-    const Json out = {{"experiment", "phase depth"},
-                      {"version", version()},
-                      {"seed", p.seed},
-                      {"files", files},
-                      {"frames", frames}};
-    fmt::print("{}\n", out.dump());
-    return 0;
-  }
+  Json frames = Json::object();
+  for (const Frame& frame : study.frames) frames[frame.name()] = to_json(frame);
   const Frame& frame = study.frames[0];
-  fmt::print("{} tokens, n = {}, d = {}, rho = {}; alpha = {}, {}; {} replica(s), seed {}\n",
-             p.cloud.law, p.cloud.n, p.cloud.d, p.cloud.rho, p.residual, attention::name_of(p.form),
-             frame.variable("log10_gap").cells[0].samples, p.seed);
-  print_table(frame);
-  warn_of_unresolved(frame);
-  for (const std::string& file : files) fmt::print("wrote  {}\n", file);
-  return 0;
+  std::string text =
+      fmt::format("{} tokens, n = {}, d = {}, rho = {}; alpha = {}, {}; {} replica(s), seed {}\n",
+                  p.cloud.law, p.cloud.n, p.cloud.d, p.cloud.rho, p.residual,
+                  attention::name_of(p.form), frame.variable("log10_gap").cells[0].samples, p.seed);
+  text += table_text(frame) + unresolved_text(frame);
+  for (const std::string& file : files) text += fmt::format("wrote  {}\n", file);
+  return {{{"experiment", "phase depth"},
+           {"version", version()},
+           {"seed", p.seed},
+           {"files", files},
+           {"frames", frames}},
+          text,
+          {},
+          true};
 }
 
 }  // namespace
@@ -234,9 +233,9 @@ void add_phase_depth(Program& program, CLI::App& phase) {
   add_common(*verb, o->common);
   add_example(*verb, "dewpoint phase depth --n 256 --d 64 --rho 0.5 --gamma 1.6,2,2.4 --layers 8");
   verb->callback([&program, o] {
-    program.action = [&program, o] {
-      return o->exact ? run_exact(*o) : run_measured(*o, program.command_line);
-    };
+    set_answer(program, o->common.json, [&program, o] {
+      return o->exact ? exact_answer(*o) : measured_answer(*o, program);
+    });
   });
 }
 

@@ -35,8 +35,8 @@ struct MapOptions {
   bool no_figure = false;
 };
 
-experiments::PhaseMap map_parameters(MapOptions& o) {
-  o.cloud.resolve();
+experiments::PhaseMap map_parameters(MapOptions& o, const Given& given) {
+  o.cloud.resolve(given);
   experiments::PhaseMap map;
   map.cloud = o.cloud.cloud;
   map.n = parse_counts("n", o.n);
@@ -63,7 +63,7 @@ void announce_cost(const experiments::PhaseMap& map, int threads) {
   const double cores = threads > 0 ? threads : std::thread::hardware_concurrency();
   const double seconds = work / (50e9 * cores);
   if (seconds > 20.0) {
-    fmt::print(stderr, "About {} of work on {} thread(s).\n", duration_text(seconds), cores);
+    tell(fmt::format("About {} of work on {} thread(s).", duration_text(seconds), cores));
   }
 }
 
@@ -75,35 +75,35 @@ std::vector<std::string> draw_if_possible(const store::StudyRecord& study,
     return draw_phase_map(study, stem);
   } catch (const Error& error) {
     if (error.code() != Code::missing_tool) throw;
-    fmt::print(stderr, "dewpoint: no figure: {}\n", error.what());
+    tell(fmt::format("dewpoint: no figure: {}", error.what()));
     return {};
   }
 }
 
-int run_map(MapOptions& o, const std::string& command) {
-  const experiments::PhaseMap map = map_parameters(o);
-  require_writable(o.output);
+Answer map_answer(MapOptions& o, const Program& program) {
+  const experiments::PhaseMap map = map_parameters(o, program.given);
+  const bool kept = !o.output.empty();
+  if (kept) require_writable(o.output);
   announce_cost(map, o.common.threads);
-  const store::StudyRecord study = phase_map_study(map, o.common.threads, command);
-  store::write_study(o.output, study);
+  const store::StudyRecord study = phase_map_study(map, o.common.threads, program.command_line);
+  if (kept) store::write_study(o.output, study);
   const std::vector<std::string> figures =
-      o.no_figure ? std::vector<std::string>{} : draw_if_possible(study, o.output);
-  if (o.common.json) {
-    const Json out = {{"experiment", "phase map"},
-                      {"version", version()},
-                      {"seed", map.seed},
-                      {"study", o.output},
-                      {"figures", figures},
-                      {"result", to_json(study.frames[0])},
-                      {"theory", to_json(study.frames[1])}};
-    fmt::print("{}\n", out.dump());
-    return 0;
-  }
-  fmt::print("{} cells, {} replica(s) each\nstudy   {}\n",
-             study.frames[0].variable("contraction").cells.size(),
-             study.frames[0].variable("contraction").cells[0].samples, o.output);
-  for (const std::string& figure : figures) fmt::print("figure  {}\n", figure);
-  return 0;
+      kept && !o.no_figure ? draw_if_possible(study, o.output) : std::vector<std::string>{};
+  std::string text = fmt::format("{} cells, {} replica(s) each\n",
+                                 study.frames[0].variable("contraction").cells.size(),
+                                 study.frames[0].variable("contraction").cells[0].samples);
+  if (kept) text += fmt::format("study   {}\n", o.output);
+  for (const std::string& figure : figures) text += fmt::format("figure  {}\n", figure);
+  return {{{"experiment", "phase map"},
+           {"version", version()},
+           {"seed", map.seed},
+           {"study", kept ? Json(o.output) : Json()},
+           {"figures", figures},
+           {"result", to_json(study.frames[0])},
+           {"theory", to_json(study.frames[1])}},
+          text,
+          {},
+          true};
 }
 
 }  // namespace
@@ -120,7 +120,7 @@ void add_phase_map(Program& program, CLI::App& phase) {
           "--gamma", o->gamma,
           "beta = gamma log n: a list, or first:last:count[:log]; multiples of 1/4 are fastest")
       ->capture_default_str();
-  verb->add_option("-o,--output", o->output, "Study file; the figures get its name")
+  verb->add_option("-o,--output", o->output, "Study file; the figures get its name; \"\": neither")
       ->capture_default_str();
   verb->add_flag("--no-figure", o->no_figure, "Write the study only");
   o->form.add_to(*verb);
@@ -129,7 +129,7 @@ void add_phase_map(Program& program, CLI::App& phase) {
   add_common(*verb, o->common);
   add_example(*verb, "dewpoint phase map --n 512 --d 8,64 --replicas 2 -o map.study");
   verb->callback([&program, o] {
-    program.action = [&program, o] { return run_map(*o, program.command_line); };
+    set_answer(program, o->common.json, [&program, o] { return map_answer(*o, program); });
   });
 }
 

@@ -36,7 +36,8 @@ void CloudOptions::add_to(CLI::App& verb) {
                   "Double the clouds until the standard error of lambda is this small");
 }
 
-void CloudOptions::resolve() {
+void CloudOptions::resolve(const Given& given) {
+  cloud.rows = given.tokens;
   cloud.norm = tokens::parse_norm(norm);
   cloud.common = tokens::parse_common(common);
   if (cluster_size != std::floor(cluster_size) || cluster_size > 0x1p53) {

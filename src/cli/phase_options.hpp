@@ -25,8 +25,8 @@ struct CloudOptions {
   experiments::Replication replication;
 
   void add_to(CLI::App& verb);
-  /// Fills in what was given by name.
-  void resolve();
+  /// Fills in what was given by name, or as an array.
+  void resolve(const Given& given);
 };
 
 /// --mask, --attention, --projections, --rope: the form of a layer.

@@ -89,42 +89,47 @@ constexpr Line kLines[] = {
     {"cluster_mass", "cluster mass       on the rest of its cluster"},
     {"rest_mass", "rest mass          on all other tokens"}};
 
-void print_point(const experiments::PhasePoint& p, const Frame& frame, const Json& theory) {
-  fmt::print("{} tokens, n = {}, d = {}", p.cloud.law, p.cloud.n, p.cloud.d);
-  if (tokens::has_correlation(p.cloud)) fmt::print(", rho = {}", p.cloud.rho);
-  fmt::print("; beta = {:.6g}, alpha = {}; {} replica(s), seed {}\n", p.inverse_temperature,
-             p.residual, frame.variable("contraction").cells[0].samples, p.seed);
-  if (p.form != attention::LayerForm{}) fmt::print("Layer: {}.\n", attention::name_of(p.form));
+std::string point_text(const experiments::PhasePoint& p, const Frame& frame, const Json& theory) {
+  std::string text = fmt::format("{} tokens, n = {}, d = {}", p.cloud.law, p.cloud.n, p.cloud.d);
+  if (tokens::has_correlation(p.cloud)) text += fmt::format(", rho = {}", p.cloud.rho);
+  text +=
+      fmt::format("; beta = {:.6g}, alpha = {}; {} replica(s), seed {}\n", p.inverse_temperature,
+                  p.residual, frame.variable("contraction").cells[0].samples, p.seed);
+  if (p.form != attention::LayerForm{}) {
+    text += fmt::format("Layer: {}.\n", attention::name_of(p.form));
+  }
   for (const Line& line : kLines) {
     if (!tokens::has_clusters(p.cloud) && line.variable == std::string_view("cluster_mass"))
       continue;
     const Variable* variable = frame.find_variable(line.variable);
     if (variable != nullptr) {
-      fmt::print("  {:<24} {}\n", to_string(variable->cells[0]), line.text);
+      text += fmt::format("  {:<24} {}\n", to_string(variable->cells[0]), line.text);
     }
   }
   if (const Variable* error = frame.find_variable("row_sampling_error")) {
-    fmt::print("{} of {} rows sampled: this alone leaves λ uncertain by {:.2g} per cloud.\n",
-               p.rows, p.cloud.n, error->cells[0].mean);
+    text +=
+        fmt::format("{} of {} rows sampled: this alone leaves λ uncertain by {:.2g} per cloud.\n",
+                    p.rows, p.cloud.n, error->cells[0].mean);
   }
   if (const Variable* error = frame.find_variable("norm_sampling_error")) {
-    fmt::print("η was sampled: this alone leaves it uncertain by {:.2g} per cloud.\n",
-               error->cells[0].mean);
+    text += fmt::format("η was sampled: this alone leaves it uncertain by {:.2g} per cloud.\n",
+                        error->cells[0].mean);
   }
   if (!theory.is_null()) {
-    fmt::print(
+    text += fmt::format(
         "Exact simplex: λ = {:.6g}, η = {:.6g} here; critical gamma {:.4g}, this is gamma "
         "{:.4g}.\n",
         theory["simplex_contraction"].get<double>(), theory["simplex_jacobian_norm"].get<double>(),
         theory["critical_gamma"].get<double>(), theory["gamma"].get<double>());
   }
   if (std::isnan(frame.variable("contraction").cells[0].standard_error)) {
-    fmt::print("One random cloud has no error bar: use --replicas 16.\n");
+    text += "One random cloud has no error bar: use --replicas 16.\n";
   }
+  return text;
 }
 
-int run_point(PointOptions& o) {
-  o.cloud.resolve();
+Answer point_answer(PointOptions& o, const Given& given) {
+  o.cloud.resolve(given);
   experiments::PhasePoint p;
   p.cloud = tokens::resolved(o.cloud.cloud);
   p.inverse_temperature = inverse_temperature(o, p.cloud);
@@ -138,20 +143,19 @@ int run_point(PointOptions& o) {
   Frame frame;
   {
     ProgressLine progress("phase point");
-    frame = experiments::phase_point(p, {o.common.threads, stop_on_signals(), progress.callback()});
+    frame = experiments::phase_point(p, {o.common.threads, stop_token(), progress.callback()});
   }
   const Json theory = point_theory(p);
-  if (!o.common.json) {
-    print_point(p, frame, theory);
-    return 0;
-  }
   Json observables = Json::object();
   for (const Variable& v : frame.variables()) observables[v.name] = to_json(v.cells[0]);
-  const Json out = {
-      {"experiment", "phase point"},      {"version", version()}, {"seed", p.seed},
-      {"parameters", parameters_json(p)}, {"theory", theory},     {"observables", observables}};
-  fmt::print("{}\n", out.dump(2));
-  return 0;
+  return {{{"experiment", "phase point"},
+           {"version", version()},
+           {"seed", p.seed},
+           {"parameters", parameters_json(p)},
+           {"theory", theory},
+           {"observables", observables}},
+          point_text(p, frame, theory),
+          {frame}};
 }
 
 }  // namespace
@@ -187,7 +191,7 @@ void add_phase_point(Program& program, CLI::App& phase) {
   verb->callback([&program, o, beta, law] {
     o->has_beta = beta->count() > 0;
     o->has_law = law->count() > 0;
-    program.action = [o] { return run_point(*o); };
+    set_answer(program, o->common.json, [&program, o] { return point_answer(*o, program.given); });
   });
 }
 

@@ -44,12 +44,12 @@ store::StudyRecord phase_map_study(const experiments::PhaseMap& parameters, int 
   {
     ProgressLine progress("phase map");
     study.frames.push_back(
-        experiments::phase_map(map, {threads, stop_on_signals(), progress.callback()}));
+        experiments::phase_map(map, {threads, stop_token(), progress.callback()}));
   }
   {
     ProgressLine progress("critical lines");
     study.frames.push_back(
-        studies::critical_lines(map, {threads, stop_on_signals(), progress.callback()}));
+        studies::critical_lines(map, {threads, stop_token(), progress.callback()}));
   }
   return study;
 }

@@ -112,10 +112,7 @@ void add_question(Program& program, CLI::App& predict, const Question& question,
   verb->add_flag("--json", asked->json, "One JSON object on standard output");
   add_example(*verb, question.example);
   verb->callback([&program, asked, answer] {
-    program.action = [asked, answer] {
-      print(answer(asked->options), asked->json);
-      return 0;
-    };
+    set_answer(program, asked->json, [asked, answer] { return answer(asked->options); });
   });
 }
 

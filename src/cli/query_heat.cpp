@@ -102,7 +102,7 @@ std::vector<experiments::HeatDrift> measure(const DriftQuestion& asked, int thre
   gradient[1] = asked.theory.gradient;
   ProgressLine progress("query heat");
   return experiments::heat_drift(law, gradient, asked.output,
-                                 {threads, stop_on_signals(), progress.callback()});
+                                 {threads, stop_token(), progress.callback()});
 }
 
 Json drift_records(const DriftQuestion& asked, const std::vector<experiments::HeatDrift>& drifts) {
@@ -245,8 +245,8 @@ Answer harmonics_answer(const HeatOptions& o) {
   std::vector<experiments::GrowthFactors> growth;
   {
     ProgressLine progress("query heat");
-    growth = experiments::harmonic_growth(
-        asked, {o.common.threads, stop_on_signals(), progress.callback()});
+    growth =
+        experiments::harmonic_growth(asked, {o.common.threads, stop_token(), progress.callback()});
   }
   Json json = opening(o, {{"manifold", o.sphere ? "sphere" : "circle"},
                           {"particles", asked.particles},
@@ -301,11 +301,9 @@ void add_query_heat(Program& program, CLI::App& query) {
               "dewpoint query heat --d 5 --kappa 5 --angle 1 --n 2e4 --draws 30\n"
               "  dewpoint query heat --harmonics 1,2,5 --beta 20,50 --residual 0.5");
   verb->callback([&program, o] {
-    program.action = [o] {
-      print(o->degrees_option->count() > 0 ? harmonics_answer(*o) : drift_answer(*o),
-            o->common.json);
-      return 0;
-    };
+    set_answer(program, o->common.json, [o] {
+      return o->degrees_option->count() > 0 ? harmonics_answer(*o) : drift_answer(*o);
+    });
   });
 }
 

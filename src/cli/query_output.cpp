@@ -260,8 +260,8 @@ Answer answer(const OutputOptions& o) {
   std::vector<experiments::KeyOutputMoments> moments;
   {
     ProgressLine progress("query output");
-    moments = experiments::key_output(*law, asked,
-                                      {o.common.threads, stop_on_signals(), progress.callback()});
+    moments =
+        experiments::key_output(*law, asked, {o.common.threads, stop_token(), progress.callback()});
   }
   Answer result;
   result.json = {{"experiment", "query output"},
@@ -310,12 +310,8 @@ void add_query_output(Program& program, CLI::App& query) {
   add_example(
       *verb,
       "dewpoint query output --keys sphere:d=5 --n 1e4 --beta 5,20 --draws 50 --rotation 0.5");
-  verb->callback([&program, o] {
-    program.action = [o] {
-      print(answer(*o), o->common.json);
-      return 0;
-    };
-  });
+  verb->callback(
+      [&program, o] { set_answer(program, o->common.json, [o] { return answer(*o); }); });
 }
 
 }  // namespace dewpoint::cli

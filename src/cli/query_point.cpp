@@ -87,11 +87,11 @@ store::StudyRecord study_of(const experiments::Query& question, int threads,
   experiments::QueryResult result;
   {
     ProgressLine progress("query point");
-    result = experiments::query(question, {threads, stop_on_signals(), progress.callback()});
+    result = experiments::query(question, {threads, stop_token(), progress.callback()});
   }
   ProgressLine progress("theory");
-  study.frames = {result.means, studies::query_theory(
-                                    question, {threads, stop_on_signals(), progress.callback()})};
+  study.frames = {result.means,
+                  studies::query_theory(question, {threads, stop_token(), progress.callback()})};
   if (question.keep_draws) study.frames.push_back(result.draws);
   return study;
 }
@@ -109,16 +109,13 @@ Json regimes_json(const Frame& measured, const Frame& theory) {
   return rows;
 }
 
-int run_point(const QueryPointOptions& o, const std::string& command) {
+Answer point_answer(const QueryPointOptions& o, const std::string& command) {
   const experiments::Query question = question_of(o);
   if (!o.output.empty()) require_writable(o.output);
   const store::StudyRecord study = study_of(question, o.common.threads, command);
   if (!o.output.empty()) store::write_study(o.output, study);
-  if (!o.common.json) {
-    fmt::print("{}", query_point_text(question, study.frames[0], study.frames[1]));
-    if (!o.output.empty()) fmt::print("study   {}\n", o.output);
-    return 0;
-  }
+  std::string text = query_point_text(question, study.frames[0], study.frames[1]);
+  if (!o.output.empty()) text += fmt::format("study   {}\n", o.output);
   Json out = {{"experiment", "query point"},
               {"version", version()},
               {"seed", question.seed},
@@ -128,8 +125,7 @@ int run_point(const QueryPointOptions& o, const std::string& command) {
               {"result", to_json(study.frames[0])},
               {"theory", to_json(study.frames[1])}};
   if (question.keep_draws) out["draws"] = to_json(study.frames[2]);
-  fmt::print("{}\n", out.dump());
-  return 0;
+  return {out, text, {}, true};
 }
 
 void add_options(CLI::App& verb, QueryPointOptions& o) {
@@ -169,7 +165,8 @@ void add_query_point(Program& program, CLI::App& query) {
   add_common(*verb, o->common);
   add_example(*verb, "dewpoint query point --d 5 --n 1e3,1e6,1e15 --theta 0.2,1,5");
   verb->callback([&program, o] {
-    program.action = [&program, o] { return run_point(*o, program.command_line); };
+    set_answer(program, o->common.json,
+               [&program, o] { return point_answer(*o, program.command_line); });
   });
 }
 

@@ -156,7 +156,7 @@ bool Reproduction::run_long_studies() {
       continue;
     }
     study.record = found_long_study(study.text);
-    if (outcome.stopped) throw Error(Code::stopped, "stopped on request");
+    if (outcome.stopped) throw Error(Code::stopped, kStoppedOnRequest);
     write_figures(study);
   }
   return any;

@@ -63,7 +63,7 @@ int estimate(const RunCommand& o) {
   const studies::StudyText study = study_of(o);
   const studies::Experiment& experiment = studies::experiment_named(study.experiment);
   const studies::CostEstimate cost = studies::estimate_cost(
-      study, experiment, store::read_cells_if_present(study.study), 2.0, stop_on_signals());
+      study, experiment, store::read_cells_if_present(study.study), 2.0, stop_token());
   const int threads =
       o.threads > 0 ? o.threads : static_cast<int>(std::thread::hardware_concurrency());
   if (!o.json) {
@@ -134,7 +134,7 @@ int serve(studies::MpiJob& job, const RunCommand& o) {
   const std::string text = job.share({});
   if (text.empty()) return 0;
   const studies::StudyText study = studies::parse_study_text(text, o.file);
-  job.serve(studies::experiment_named(study.experiment), study.seed, o.threads, stop_on_signals());
+  job.serve(studies::experiment_named(study.experiment), study.seed, o.threads, stop_token());
   return 0;
 }
 

@@ -290,19 +290,17 @@ report::LineFigure figure_of(const Explanation& answer) {
 
 // ---- the verb -------------------------------------------------------------------------------
 
-int list_presets(bool json) {
+Answer preset_list() {
   Json records = Json::array();
   for (const checkpoint::Preset& preset : checkpoint::presets()) {
     records.push_back({{"name", preset.name}, {"description", preset.description}});
   }
-  print({{{"answer", "scale explain"}, {"version", version()}, {"presets", records}},
-         to_text(records, {{"name", "preset", true}, {"description", "what", true}})},
-        json);
-  return 0;
+  return {{{"answer", "scale explain"}, {"version", version()}, {"presets", records}},
+          to_text(records, {{"name", "preset", true}, {"description", "what", true}})};
 }
 
-int run_explain(const ExplainOptions& o) {
-  if (o.presets) return list_presets(o.json);
+Answer explain_answer(const ExplainOptions& o) {
+  if (o.presets) return preset_list();
   if (o.config.empty()) {
     throw Error(Code::bad_value,
                 "config: a config.json, a .gguf file or a preset is needed; --presets lists them");
@@ -313,10 +311,6 @@ int run_explain(const ExplainOptions& o) {
   if (!o.figure.empty()) report::write_figure(figure, o.figure, {});
   Json json = explanation_json(answer);
   json["figure"] = o.figure.empty() ? Json() : Json(o.figure);
-  if (o.json) {
-    print({json, ""}, true);
-    return 0;
-  }
   std::string text = heading_of(answer);
   for (const Part& part : answer.parts) text += part_text(answer, part);
   report::LineFigure worth_seeing = figure;
@@ -326,8 +320,7 @@ int run_explain(const ExplainOptions& o) {
   }
   text += warnings_text(answer);
   if (!o.figure.empty()) text += fmt::format("\nfigure  {}\n", o.figure);
-  print({json, text}, false);
-  return 0;
+  return {json, text};
 }
 
 }  // namespace
@@ -351,7 +344,8 @@ void add_scale_explain(Program& program, CLI::App& scale) {
   verb->add_flag("--presets", o->presets, "List the presets");
   verb->add_flag("--json", o->json, "One JSON object on standard output");
   add_example(*verb, "dewpoint scale explain deepseek-v3 --engine hf,vllm --n 4096,32768,163840");
-  verb->callback([&program, o] { program.action = [o] { return run_explain(*o); }; });
+  verb->callback(
+      [&program, o] { set_answer(program, o->json, [o] { return explain_answer(*o); }); });
 }
 
 }  // namespace dewpoint::cli

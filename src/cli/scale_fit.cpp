@@ -276,10 +276,9 @@ Json fit_json(const FitOptions& o, const Fitted& fitted) {
           {"warnings", fit.warnings}};
 }
 
-int run_fit(const FitOptions& o) {
+Answer fit_answer(const FitOptions& o) {
   const Fitted fitted = fit_of(o);
-  print({fit_json(o, fitted), o.json ? std::string() : fit_text(o, fitted)}, o.json);
-  return 0;
+  return {fit_json(o, fitted), fit_text(o, fitted)};
 }
 
 }  // namespace
@@ -288,7 +287,7 @@ void add_scale_fit(Program& program, CLI::App& scale) {
   CLI::App* verb = scale.add_subcommand(
       "fit", "The multiplier that keeps heads in the phase they were trained in");
   const auto o = std::make_shared<FitOptions>();
-  verb->add_option("heads", o->deployed, "Study of dewpoint heads: the model as deployed")
+  verb->add_option("study", o->deployed, "Study of dewpoint heads: the model as deployed")
       ->required();
   verb->add_option("--trained", o->trained,
                    "Study of the model as trained, at its own length; default: the same study");
@@ -304,7 +303,7 @@ void add_scale_fit(Program& program, CLI::App& scale) {
   add_example(*verb,
               "dewpoint scale fit long.study --trained short.study --train-length 512 --target "
               "2048");
-  verb->callback([&program, o] { program.action = [o] { return run_fit(*o); }; });
+  verb->callback([&program, o] { set_answer(program, o->json, [o] { return fit_answer(*o); }); });
 }
 
 }  // namespace dewpoint::cli

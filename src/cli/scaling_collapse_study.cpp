@@ -76,7 +76,7 @@ Frame measured_layers(const ScalingCollapse& p, std::size_t n, const std::vector
   for (const double x : places) map.gamma.push_back(inverse_temperature(x, log_n, p.rho) / log_n);
   map.seed = p.seed;
   ProgressLine progress("scaling collapse");
-  return experiments::phase_map(map, {threads, stop_on_signals(), progress.callback()});
+  return experiments::phase_map(map, {threads, stop_token(), progress.callback()});
 }
 
 Frame measured_layers(const ScalingCollapse& p, int threads) {

@@ -57,7 +57,7 @@ int run_serve(ServeOptions& o) {
   fmt::print("Dewpoint explorer: {}\nstudies in {}; Ctrl-C ends it\n", address, o.folder);
   std::fflush(stdout);
   if (o.open) open_in_browser(address);
-  const std::stop_callback end(stop_on_signals(), [&explorer] { explorer.stop(); });
+  const std::stop_callback end(stop_token(), [&explorer] { explorer.stop(); });
   explorer.listen();
   return 0;
 }

@@ -13,7 +13,7 @@ studies::RunOutcome run_recorded(const studies::StudyText& study, studies::Worke
   ProgressLine line(study.experiment);
   const Progress show = line.callback();
   studies::RunOptions options;
-  options.stop = stop_on_signals();
+  options.stop = stop_token();
   options.progress = [&show](const studies::RunProgress& now) {
     show(now.work_done, now.work_done + now.work_left);
   };

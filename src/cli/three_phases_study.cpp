@@ -67,8 +67,7 @@ Frame measured_masses(const ThreePhases& p, int threads) {
   map.norm.reset();
   map.seed = p.seed;
   ProgressLine progress("three phases");
-  const Frame cells =
-      experiments::phase_map(map, {threads, stop_on_signals(), progress.callback()});
+  const Frame cells = experiments::phase_map(map, {threads, stop_token(), progress.callback()});
   Frame frame =
       empty_frame("three_phases_measured", {static_cast<double>(p.measured_length)}, map.gamma);
   for (const char* mass : kMasses) frame.variable(mass).cells = cells.variable(mass).cells;

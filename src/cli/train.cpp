@@ -81,7 +81,7 @@ class LiveView {
  public:
   explicit LiveView(bool wanted)
       : on_(wanted && isatty(STDOUT_FILENO) == 1), size_(terminal_size()) {
-    if (wanted && !on_) fmt::print(stderr, "dewpoint: --live needs a terminal; going on without\n");
+    if (wanted && !on_) tell("dewpoint: --live needs a terminal; going on without");
   }
 
   void show(std::span<const training::Record> records) {
@@ -114,7 +114,7 @@ class LiveView {
 
 void train(TrainingRun& run, Keeper& keeper, LiveView& view, int threads) {
   ProgressLine progress("train");
-  const RunContext context{threads, stop_on_signals(), progress.callback()};
+  const RunContext context{threads, stop_token(), progress.callback()};
   run.advance(context, [&](std::span<const training::Record> records) {
     view.show(records);
     keeper.keep_sometimes();
@@ -157,7 +157,7 @@ Job begin(const TrainCommand& o) {
     experiments::check(job.question.run);
   }
   job.run = std::make_unique<TrainingRun>(job.question.run, 0,
-                                          RunContext{o.common.threads, stop_on_signals(), {}});
+                                          RunContext{o.common.threads, stop_token(), {}});
   return job;
 }
 
@@ -198,8 +198,7 @@ Job begin_again(const TrainCommand& o) {
   if (const auto& until = flow ? o.train.time : o.train.steps) asked.until = *until;
   experiments::check(asked);
   job.stages = o.moments == "stages";
-  job.run =
-      std::make_unique<TrainingRun>(asked, 0, RunContext{o.common.threads, stop_on_signals(), {}});
+  job.run = std::make_unique<TrainingRun>(asked, 0, RunContext{o.common.threads, stop_token(), {}});
   job.run->restore(study);
   if (asked.until < job.run->time()) {
     throw Error(Code::bad_value,
@@ -209,20 +208,20 @@ Job begin_again(const TrainCommand& o) {
   return job;
 }
 
-int stopped(const Job& job, Keeper& keeper) {
+Error interrupted(const Job& job, Keeper& keeper) {
   keeper.keep();
   const std::string where = job.file.empty()
                                 ? "nothing was written; with -o FILE it could be gone on with"
                                 : fmt::format("go on with: dewpoint train --resume {}", job.file);
-  fmt::print(stderr, "dewpoint: interrupted at {:g}; {}\n", job.run->time(), where);
-  return 128 + received_signal();
+  return {Code::stopped, fmt::format("interrupted at {:g}; {}", job.run->time(), where)};
 }
 
-void finish(const TrainCommand& o, const Job& job, const std::string& command) {
+Answer finish(const TrainCommand& o, const Job& job, const std::string& command) {
   const training::Stages stages =
       training::find_stages(job.run->records(), job.question.thresholds);
   Answer answer = train_answer(job.question, *job.run, stages);
   const store::StudyRecord study = train_study(job.question, *job.run, stages, command);
+  answer.frames = study.frames;
   if (!job.file.empty()) {
     store::write_study(job.file, study);
     answer.json["study"] = job.file;
@@ -234,10 +233,10 @@ void finish(const TrainCommand& o, const Job& job, const std::string& command) {
       answer.text += fmt::format("figure  {}\n", file.get<std::string>());
     }
   }
-  print(answer, o.common.json);
+  return answer;
 }
 
-int run_one(const TrainCommand& o, const std::string& command) {
+Answer run_one(const TrainCommand& o, const std::string& command) {
   Job job = o.resume.empty() ? begin(o) : begin_again(o);
   if (!job.file.empty()) require_writable(job.file);
   Keeper keeper(job.question, *job.run, job.file, command);
@@ -246,23 +245,22 @@ int run_one(const TrainCommand& o, const std::string& command) {
     train(*job.run, keeper, view, o.common.threads);
     if (job.stages && !job.run->diverged()) {
       job.run->revisit(training::find_stages(job.run->records(), job.question.thresholds),
-                       {o.common.threads, stop_on_signals(), {}});
+                       {o.common.threads, stop_token(), {}});
     }
   } catch (const Error& error) {
     if (error.code() != Code::stopped) throw;
-    return stopped(job, keeper);
+    throw interrupted(job, keeper);
   }
   if (job.run->diverged()) {
     keeper.keep();
     throw experiments::divergence(job.question.run, *job.run);
   }
-  finish(o, job, command);
-  return 0;
+  return finish(o, job, command);
 }
 
 // ---- many runs ----------------------------------------------------------------------------------
 
-int run_seeds(const TrainCommand& o, const std::string& command) {
+Answer run_seeds(const TrainCommand& o, const std::string& command) {
   if (!o.resume.empty() || !o.figures.empty() || o.live) {
     throw Error(Code::bad_value,
                 "seeds: more than one run can be neither resumed, drawn nor watched; leave out "
@@ -274,12 +272,12 @@ int run_seeds(const TrainCommand& o, const std::string& command) {
   std::vector<experiments::TrainingNumbers> numbers;
   {
     ProgressLine progress("train");
-    numbers =
-        experiments::train_replicas(question.run, question.thresholds, count,
-                                    {o.common.threads, stop_on_signals(), progress.callback()});
+    numbers = experiments::train_replicas(question.run, question.thresholds, count,
+                                          {o.common.threads, stop_token(), progress.callback()});
   }
   const Frame runs = experiments::runs_frame(numbers);
   Answer answer = seeds_answer(question, runs);
+  answer.frames = {runs};
   if (!o.output.empty()) {
     store::StudyRecord study = begin_study("train", question.run.seed, command);
     study.parameters = parameters_of(question);
@@ -288,8 +286,7 @@ int run_seeds(const TrainCommand& o, const std::string& command) {
     answer.json["study"] = o.output;
     answer.text += fmt::format("study   {}\n", o.output);
   }
-  print(answer, o.common.json);
-  return 0;
+  return answer;
 }
 
 // ---- a chain or a text --------------------------------------------------------------------------
@@ -307,7 +304,7 @@ void refuse_any(const std::vector<const CLI::Option*>& options, const char* reas
   throw Error(Code::bad_value, fmt::format("{}: {}", given.front()->get_name().substr(2), reason));
 }
 
-int run_text(const TrainCommand& o, const std::string& command) {
+Answer run_text(const TrainCommand& o, const std::string& command) {
   refuse_any(o.chain_options, "is for a chain, not for a text; leave it out");
   std::vector<const CLI::Option*> given = given_of(o.text_options);
   for (const CLI::Option* option : given_of(o.shared_options)) given.push_back(option);
@@ -315,7 +312,7 @@ int run_text(const TrainCommand& o, const std::string& command) {
                        command);
 }
 
-int run_chain(const TrainCommand& o, const std::string& command) {
+Answer run_chain(const TrainCommand& o, const std::string& command) {
   refuse_any(o.text_options, "is for a text; name one with --corpus");
   return o.seeds == 1.0 ? run_one(o, command) : run_seeds(o, command);
 }
@@ -365,10 +362,10 @@ void add_train(Program& program) {
               "  dewpoint train --chain cycle --steps 1500 --seeds 4\n"
               "  dewpoint train --corpus text.txt --vocabulary 1000 --residual -o text.study");
   verb->callback([&program, o] {
-    program.action = [&program, o] {
+    set_answer(program, o->common.json, [&program, o] {
       return is_about_text(o->text, o->resume) ? run_text(*o, program.command_line)
                                                : run_chain(*o, program.command_line);
-    };
+    });
   });
 }
 

@@ -92,7 +92,7 @@ std::string losses_note(const TextRun& run) {
 class TextView {
  public:
   explicit TextView(bool wanted) : on_(wanted && isatty(STDOUT_FILENO) == 1) {
-    if (wanted && !on_) fmt::print(stderr, "dewpoint: --live needs a terminal; going on without\n");
+    if (wanted && !on_) tell("dewpoint: --live needs a terminal; going on without");
   }
 
   void show(const TextRun& run) {
@@ -117,7 +117,7 @@ void train_text(TextRun& run, TextKeeper& keeper, TextView& view, int threads) {
   ProgressLine line("train");
   const auto before = static_cast<double>(run.done());
   const Progress tell = line.callback();
-  const RunContext context{threads, stop_on_signals(),
+  const RunContext context{threads, stop_token(),
                            [&](double done, double total) { tell(done - before, total - before); }};
   run.advance(context, [&](const TextRun& now) {
     line.set_note(losses_note(now));
@@ -245,15 +245,14 @@ void require_places(const CorpusCommand& command, const TextJob& job) {
 
 // ---- its end ------------------------------------------------------------------------------------
 
-int stopped_text(const TextJob& job, TextKeeper& keeper) {
+Error interrupted_text(const TextJob& job, TextKeeper& keeper) {
   keeper.keep();
   const std::string where =
       !job.study.empty() ? fmt::format("go on with: dewpoint train --resume {}", job.study)
       : !job.checkpoint.empty()
           ? fmt::format("go on with the same options and --resume {}", job.checkpoint)
           : "nothing was written; with -o FILE it could be gone on with";
-  fmt::print(stderr, "dewpoint: interrupted at step {}; {}\n", job.run->done(), where);
-  return 128 + received_signal();
+  return {Code::stopped, fmt::format("interrupted at step {}; {}", job.run->done(), where)};
 }
 
 Error text_divergence(const TextRun& run) {
@@ -284,9 +283,11 @@ void add_written(Answer& answer, const char* what, const std::string& file) {
   answer.text += fmt::format("{:<10}  {}\n", what, file);
 }
 
-void finish_text(const CorpusCommand& command, const TextJob& job, TextKeeper& keeper,
-                 const std::string& command_line) {
+Answer finish_text(const CorpusCommand& command, const TextJob& job, TextKeeper& keeper,
+                   const std::string& command_line) {
   Answer answer = text_run_answer(*job.run);
+  const store::StudyRecord study = text_study(*job.run, command_line);
+  answer.frames = study.frames;
   keeper.keep();
   if (!job.study.empty()) add_written(answer, "study", job.study);
   if (!job.checkpoint.empty()) add_written(answer, "checkpoint", job.checkpoint);
@@ -295,13 +296,12 @@ void finish_text(const CorpusCommand& command, const TextJob& job, TextKeeper& k
     add_written(answer, "model", command.text.model);
   }
   if (!command.figures.empty()) {
-    answer.json["figures"] =
-        draw_text_figures(text_study(*job.run, command_line), made_folder(command.figures));
+    answer.json["figures"] = draw_text_figures(study, made_folder(command.figures));
     for (const Json& file : answer.json["figures"]) {
       answer.text += fmt::format("{:<10}  {}\n", "figure", file.get<std::string>());
     }
   }
-  print(answer, command.common.json);
+  return answer;
 }
 
 }  // namespace
@@ -313,7 +313,7 @@ bool is_about_text(const CorpusOptions& options, const std::string& resume) {
                                : fs::exists(resume);
 }
 
-int train_on_text(const CorpusCommand& command, const std::string& command_line) {
+Answer train_on_text(const CorpusCommand& command, const std::string& command_line) {
   const TextJob job = begin_text(command);
   require_places(command, job);
   TextKeeper keeper(*job.run, job.study, job.checkpoint, command_line);
@@ -322,14 +322,13 @@ int train_on_text(const CorpusCommand& command, const std::string& command_line)
     train_text(*job.run, keeper, view, command.common.threads);
   } catch (const Error& error) {
     if (error.code() != Code::stopped) throw;
-    return stopped_text(job, keeper);
+    throw interrupted_text(job, keeper);
   }
   if (job.run->diverged()) {
     keeper.keep();
     throw text_divergence(*job.run);
   }
-  finish_text(command, job, keeper, command_line);
-  return 0;
+  return finish_text(command, job, keeper, command_line);
 }
 
 }  // namespace dewpoint::cli

@@ -27,6 +27,6 @@ struct CorpusCommand {
 
 /// Returns the exit status. Throws Error{bad_value} for a question that cannot be asked, a state of
 /// another configuration and a rate that diverges.
-int train_on_text(const CorpusCommand& command, const std::string& command_line);
+[[nodiscard]] Answer train_on_text(const CorpusCommand& command, const std::string& command_line);
 
 }  // namespace dewpoint::cli

@@ -12,8 +12,6 @@
 namespace dewpoint::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct VerifyOptions {
   CommonOptions common;
   std::vector<std::string> only;
@@ -22,32 +20,35 @@ struct VerifyOptions {
   Examination examination;
 };
 
-int print_list(const ClaimList& wanted, bool json) {
-  Json list = Json::array();
+Answer claim_list(const ClaimList& wanted) {
+  Answer answer{{{"rows", Json::array()}}, ""};
   for (const claims::Claim* claim : wanted) {
-    list.push_back({{"id", claim->id}, {"place", claim->place}, {"statement", claim->statement}});
-    if (!json) fmt::print("{}", as_text(*claim));
+    answer.json["rows"].push_back(
+        {{"id", claim->id}, {"place", claim->place}, {"statement", claim->statement}});
+    answer.text += as_text(*claim);
   }
-  if (json) fmt::print("{}\n", Json{{"rows", list}}.dump(2));
-  return 0;
+  return answer;
 }
 
-int run_verify(const VerifyOptions& o) {
+std::string certificate_text(const Examination& examination, const std::vector<Examined>& rows) {
+  std::string text;
+  for (const Examined& row : rows) text += as_text(row) + "\n";
+  return text + fmt::format("seed {}\n{}.\n", examination.seed, summary(rows));
+}
+
+Answer verify_answer(const VerifyOptions& o) {
   Examination examination = o.examination;
   examination.seed = o.common.seed;
   examination.threads = o.common.threads;
   const ClaimList wanted = chosen_claims(examination, o.only);
-  if (o.list) return print_list(wanted, o.common.json);
+  if (o.list) return claim_list(wanted);
   const std::vector<Examined> rows = examine(examination, wanted);
-  if (o.common.json) {
-    fmt::print("{}\n", certificate_json(examination, rows).dump(2));
-  } else if (o.markdown) {
-    fmt::print("{}", certificate_markdown(examination, rows));
-  } else {
-    for (const Examined& row : rows) fmt::print("{}\n", as_text(row));
-    fmt::print("seed {}\n{}.\n", examination.seed, summary(rows));
-  }
-  return any_fails(rows) ? 1 : 0;
+  return {
+      certificate_json(examination, rows),
+      o.markdown ? certificate_markdown(examination, rows) : certificate_text(examination, rows),
+      {},
+      false,
+      any_fails(rows) ? 1 : 0};
 }
 
 void add_options(CLI::App& verb, VerifyOptions& o) {
@@ -76,9 +77,10 @@ void add_verify(Program& program) {
   verb->require_subcommand(0, 1);
   verb->callback([&program, verb, o] {
     if (!verb->get_subcommands().empty()) return;
-    program.action = [o] { return run_verify(*o); };
+    set_answer(program, o->common.json, [o] { return verify_answer(*o); });
   });
-  errata->callback([&program, e] { program.action = [e] { return run_verify(*e); }; });
+  errata->callback(
+      [&program, e] { set_answer(program, e->common.json, [e] { return verify_answer(*e); }); });
 }
 
 }  // namespace dewpoint::cli

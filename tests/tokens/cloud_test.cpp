@@ -37,6 +37,23 @@ std::string refusal(const CloudParameters& p) {
   return "accepted";
 }
 
+TEST(Rows, StandInThePlaceOfAFile) {
+  CloudParameters p = law("array", 7, 3);  // n and d are those of the rows
+  auto rows = std::make_shared<Matrix<double>>(2, 3);
+  (*rows)(0, 0) = 3.0;
+  (*rows)(1, 2) = 0.5;
+  p.rows = rows;
+  const CloudParameters found = resolved(p);
+  EXPECT_EQ(found.n, 2U);
+  EXPECT_EQ(found.d, 3U);
+  EXPECT_TRUE(is_deterministic(found));
+  const TokenCloud cloud = make_cloud(found, 1, 0);
+  EXPECT_EQ(correlation(cloud, 0, 0), 1.0);
+  EXPECT_EQ(correlation(cloud, 0, 1), 0.0);
+  (*rows)(1, 2) = 0.0;
+  EXPECT_EQ(refusal(p), "array: row 1 is zero; a token needs a direction");
+}
+
 TEST(Simplex, HasExactlyTheAskedCorrelation) {
   for (const double rho : {0.0, 0.2, 0.95}) {
     CloudParameters p = law("simplex", 50);

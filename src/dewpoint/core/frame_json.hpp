@@ -16,4 +16,11 @@ namespace dewpoint {
 /// "mean": nested arrays, "standard_error": nested arrays, "samples": nested arrays}}}.
 [[nodiscard]] nlohmann::ordered_json to_json(const Frame& frame);
 
+/// The frame that to_json wrote; null is NaN.
+///
+///   Domain      an object of to_json, whole or read from its text.
+///   Properties  (1) frame_from_json(to_json(frame)) has the same bytes; from the text, infinities
+///                   become NaN.
+[[nodiscard]] Frame frame_from_json(const nlohmann::ordered_json& json);
+
 }  // namespace dewpoint

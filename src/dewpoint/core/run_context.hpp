@@ -16,13 +16,16 @@ namespace dewpoint {
 /// Called from any thread, never concurrently, with done out of total units of work.
 using Progress = std::function<void(double done, double total)>;
 
+/// Why a kernel ended that saw a request to stop.
+inline constexpr const char* kStoppedOnRequest = "stopped on request";
+
 struct RunContext {
   int threads = 0;       // 0: as many as the machine has. Never changes a result, only its time.
   std::stop_token stop;  // a kernel that sees a request throws Error{Code::stopped}
   Progress progress;     // empty: nobody listens
 
   void throw_if_stopped() const {
-    if (stop.stop_requested()) throw Error(Code::stopped, "stopped on request");
+    if (stop.stop_requested()) throw Error(Code::stopped, kStoppedOnRequest);
   }
 };
 

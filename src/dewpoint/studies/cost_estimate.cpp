@@ -24,7 +24,7 @@ double timed_once(const Experiment& experiment, const Plan& plan, const Tile& ti
   task.first_replica = replica;
   if (tile.parts > 1) task.part = 0;
   const TaskResult result = perform(task, experiment, seed, stop);
-  if (result.stopped) throw Error(Code::stopped, "stopped on request");
+  if (result.stopped) throw Error(Code::stopped, kStoppedOnRequest);
   if (!result.failure.empty()) throw Error(result.failure_code, result.failure);
   return result.seconds * static_cast<double>(tile.parts) / tile.work;
 }

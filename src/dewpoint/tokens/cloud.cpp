@@ -15,7 +15,11 @@
 namespace dewpoint::tokens {
 namespace {
 
-bool is_file(const std::string& law) { return law.ends_with(".npy"); }
+bool is_file(const CloudParameters& p) { return p.rows != nullptr || p.law.ends_with(".npy"); }
+
+Matrix<double> read_rows(const CloudParameters& p) {
+  return p.rows != nullptr ? *p.rows : checkpoint::read_npy_matrix(p.law);
+}
 
 template <class... Args>
 [[noreturn]] void refuse(fmt::format_string<Args...> text, Args&&... args) {
@@ -50,7 +54,7 @@ std::size_t default_dimension(const CloudParameters& p) {
 }
 
 CloudParameters resolved_file(CloudParameters p) {
-  const Matrix<double> tokens = checkpoint::read_npy_matrix(p.law);
+  const Matrix<double> tokens = read_rows(p);
   if (tokens.rows() < 2)
     refuse("{}: {} row(s); at least 2 tokens are needed", p.law, tokens.rows());
   for (std::size_t i = 0; i < tokens.rows(); ++i) {
@@ -93,8 +97,8 @@ Matrix<double> two_level(const CloudParameters& p) {
 Matrix<double> exact_tokens(const CloudParameters& p) {
   if (p.law == "simplex") return simplex(p);
   if (p.law == "two-level") return two_level(p);
-  DEWPOINT_EXPECTS(is_file(p.law));
-  return checkpoint::read_npy_matrix(p.law);
+  DEWPOINT_EXPECTS(is_file(p));
+  return read_rows(p);
 }
 
 struct NormName {
@@ -113,7 +117,7 @@ const std::vector<std::string>& law_names() {
 }
 
 CloudParameters resolved(CloudParameters p) {
-  if (is_file(p.law)) return resolved_file(std::move(p));
+  if (is_file(p)) return resolved_file(std::move(p));
   if (std::find(law_names().begin(), law_names().end(), p.law) == law_names().end()) {
     refuse("tokens: '{}' is not a token law; allowed: {}, or a file ending in .npy", p.law,
            fmt::join(law_names(), ", "));
@@ -130,7 +134,7 @@ CloudParameters resolved(CloudParameters p) {
 }
 
 bool is_deterministic(const CloudParameters& p) {
-  return p.law == "simplex" || p.law == "two-level" || is_file(p.law);
+  return p.law == "simplex" || p.law == "two-level" || is_file(p);
 }
 
 bool has_clusters(const CloudParameters& p) { return p.law == "two-level" || p.law == "clustered"; }
@@ -146,7 +150,7 @@ TokenCloud make_cloud(const CloudParameters& p, std::uint64_t seed, std::uint64_
   } else {
     cloud = split_norms(exact_tokens(p));
     // A file has its own norms.
-    set_norms(cloud, is_file(p.law) && p.norm == Norm::gauss ? Norm::gauss_per_d : p.norm);
+    set_norms(cloud, is_file(p) && p.norm == Norm::gauss ? Norm::gauss_per_d : p.norm);
   }
   if (has_clusters(p)) cloud.cluster_size = p.cluster_size;
   return cloud;

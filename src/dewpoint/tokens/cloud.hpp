@@ -17,9 +17,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "dewpoint/core/matrix.hpp"
 #include "dewpoint/core/token_cloud.hpp"
 
 namespace dewpoint::tokens {
@@ -46,12 +48,14 @@ struct CloudParameters {
   std::size_t cluster_size = 16;       // tokens per cluster; must divide n
   Norm norm = Norm::unit;
   Common common = Common::random;
+  /// In the place of a file: its rows. `law` is then only what messages call them.
+  std::shared_ptr<const Matrix<double>> rows = nullptr;
 };
 
 /// Every law name, in the order of the table, for help texts and completions.
 [[nodiscard]] const std::vector<std::string>& law_names();
 
-/// The same parameters with d filled in and, for a file, n and d read from it. Throws
+/// The same parameters with d filled in and, for a file or rows, n and d of that. Throws
 /// Error{bad_value} naming the field, its value and what is allowed.
 [[nodiscard]] CloudParameters resolved(CloudParameters parameters);
 
