@@ -13,8 +13,8 @@ dewpoint := build/release/src/cli/dewpoint
 # On a terminal Ninja rewrites one line; in a log it would write hundreds.
 quiet := $(if $(MAKE_TERMOUT),,-- --quiet)
 build = $(if $(MAKE_TERMOUT),,echo "Building $(1)" && )cmake --build --preset $(1) -j $(DEWPOINT_JOBS) $(quiet)
-shell_scripts = .ci/run $(wildcard tools/*.sh benchmarks/*.sh)
-sources = $(shell find src tests benchmarks -name '*.cpp' -o -name '*.hpp')
+shell_scripts = .ci/run $(wildcard tools/*.sh benchmarks/*.sh python/tests/*.sh)
+sources = $(shell find src tests benchmarks python -name '*.cpp' -o -name '*.hpp')
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile

@@ -9,10 +9,22 @@ target_compile_options(dewpoint_flags INTERFACE -Wall -Wextra -Wpedantic -Wshado
 target_compile_definitions(dewpoint_flags INTERFACE
   $<$<BOOL:${DEWPOINT_CHECKS}>:DEWPOINT_CHECKS>)
 
+# The Python package is one shared library out of all static ones. Calls within it are direct and
+# may be inlined, as in the program.
+function(dewpoint_make_shareable target)
+  if(DEWPOINT_PYTHON)
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON
+      CXX_VISIBILITY_PRESET hidden)
+    target_compile_options(${target} PRIVATE
+      "$<$<CXX_COMPILER_ID:GNU>:-fno-semantic-interposition>")
+  endif()
+endfunction()
+
 # What nearly every source includes is parsed once, for all modules.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/common_headers.cpp CONTENT "")
 add_library(dewpoint_common_headers OBJECT ${PROJECT_BINARY_DIR}/common_headers.cpp)
 target_link_libraries(dewpoint_common_headers PRIVATE dewpoint_flags fmt::fmt)
+dewpoint_make_shareable(dewpoint_common_headers)
 target_precompile_headers(dewpoint_common_headers PRIVATE <fmt/format.h> <algorithm> <array> <cmath>
   <cstddef> <cstdint> <functional> <limits> <memory> <numeric> <optional> <span> <string>
   <string_view> <utility> <vector>)
@@ -31,6 +43,7 @@ function(dewpoint_module name)
   target_compile_features(dewpoint_${name} PUBLIC cxx_std_20)
   target_compile_definitions(dewpoint_${name} PUBLIC
     $<$<BOOL:${DEWPOINT_CHECKS}>:DEWPOINT_CHECKS>)
+  dewpoint_make_shareable(dewpoint_${name})
   target_precompile_headers(dewpoint_${name} REUSE_FROM dewpoint_common_headers)
 
   list(JOIN arg_DEPENDS "," allowed)
