@@ -4,8 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import json
-import os
-import subprocess
+import pathlib
 
 import numpy
 import pytest
@@ -84,10 +83,15 @@ def test_a_study_of_heads_can_be_fitted(layer, tmp_path):
     assert fit["train_length"] == 64 and fit["targets"] == [128.0]
 
 
-def test_a_model_by_its_name():
-    model = os.path.join(os.path.dirname(__file__), "../../../shared/data/stories260K.bin")
-    if not os.path.exists(model):
-        pytest.skip("shared/data/stories260K.bin is not beside the project")
+def test_a_model_by_its_name(program):
+    data = pathlib.Path(__file__).parents[3] / "shared" / "data"
+    model, text = data / "stories260K" / "stories260K.bin", data / "tinystories" / "val.txt"
+    if not (model.exists() and text.exists()):
+        pytest.skip("stories260K and tinystories are not in ../shared/data beside the project")
+    found = dp.heads(model, text=text, length=256, rows=32, replicates=40)
+    printed = program("heads", str(model), "--text", str(text), "--length", "256", "--rows", "32",
+                      "--replicates", "40")
+    assert json.dumps(found["heads"]) == json.dumps(printed["heads"])
 
 
 @pytest.mark.parametrize("call, kind, words", [
