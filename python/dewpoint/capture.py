@@ -192,8 +192,8 @@ class Capture:
             mask: Optional["torch.Tensor"], options: Dict[str, Any], implementation: str) -> None:
         """What an attention module is about to do: [B, H, n, d] each, and keyword arguments."""
         number = getattr(module, "layer_idx", None)
-        if number is None or not _is_causal(module, options):
-            return
+        if number is None or not getattr(module, "is_causal", True):
+            return  # of an encoder, or across to one
         if self._wanted is not None and number not in self._wanted:
             return
         row = self._row(query.shape[0])
@@ -205,7 +205,8 @@ class Capture:
             raise ValueError(f"length: found {total} tokens in layer {number}, allowed: {layer.length}; give the "
                              "length of the whole text where it comes in several calls")
         _require_keys(key.shape[2], tokens, total, window)
-        self._masks.require_causal(mask, row, tokens, key.shape[2], total, window, implementation)
+        implied = implementation == "sdpa" and options.get("is_causal") is not False
+        self._masks.require_causal(mask, implied, row, tokens, key.shape[2], total, window)
         parts = {"q": query[row], "k": key[row, :, -tokens:]}
         if self._values:
             parts["v"] = value[row, :, -tokens:]
@@ -380,11 +381,6 @@ def _beside(module: "torch.nn.Module", name: str) -> Any:
     return None
 
 
-def _is_causal(module: "torch.nn.Module", options: Dict[str, Any]) -> bool:
-    said = options.get("is_causal")
-    return bool(getattr(module, "is_causal", True) if said is None else said)
-
-
 # --- which keys a query sees ---------------------------------------------------------------------------------
 
 
@@ -403,10 +399,11 @@ class _MaskCheck:
         self._passed: Callable[[], Optional["torch.Tensor"]] = lambda: None
         self._passed_question: Tuple[int, ...] = ()
 
-    def require_causal(self, mask: Optional["torch.Tensor"], row: int, tokens: int, keys: int, total: int,
-                       window: int, implementation: str) -> None:
+    def require_causal(self, mask: Optional["torch.Tensor"], implied: bool, row: int, tokens: int, keys: int,
+                       total: int, window: int) -> None:
+        """`implied`: without a mask, several queries see the keys up to their own. One query sees all."""
         if mask is None:
-            self._require_implied(tokens, keys, window, implementation)
+            self._require_implied(implied, tokens, keys, window)
             return
         question = (row, tokens, keys, total, window)
         if self._passed() is mask and self._passed_question == question:
@@ -415,10 +412,10 @@ class _MaskCheck:
         self._passed, self._passed_question = weakref.ref(mask), question
 
     @staticmethod
-    def _require_implied(tokens: int, keys: int, window: int, implementation: str) -> None:
-        """Without a mask sdpa lets several queries see the keys up to their own, one query all; eager hides nothing."""
-        shown = tokens == 1 or (implementation == "sdpa" and tokens == keys)
-        _require(shown and (not window or keys <= window), "attention_mask", f"none for {tokens} queries of {keys} keys",
+    def _require_implied(implied: bool, tokens: int, keys: int, window: int) -> None:
+        causal = tokens == 1 or (implied and tokens == keys)
+        _require(causal and (not window or keys <= window), "attention_mask",
+                 f"none for {tokens} queries of {keys} keys",
                  "one that hides later keys" + (f" and those beyond a window of {window}" if window else ""))
 
     @staticmethod

@@ -25,7 +25,7 @@ WINDOW = 24
 EPSILON = 2.0 ** -24  # half a unit in the last place of 1, float32
 
 SHAPE = dict(vocab_size=WORDS, hidden_size=48, intermediate_size=64, num_hidden_layers=3, num_attention_heads=4,
-             num_key_value_heads=2, max_position_embeddings=128, initializer_range=0.2, tie_word_embeddings=False)
+             num_key_value_heads=2, max_position_embeddings=128, initializer_range=0.3, tie_word_embeddings=False)
 YARN = {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 32}
 MIXED = ["sliding_attention", "full_attention", "sliding_attention"]
 
@@ -33,13 +33,13 @@ MIXED = ["sliding_attention", "full_attention", "sliding_attention"]
 # have no sdpa.
 FAMILIES = {
     "llama": ("LlamaConfig", "LlamaForCausalLM", SHAPE, "sdpa"),
-    "llama-yarn": ("LlamaConfig", "LlamaForCausalLM", {**SHAPE, "rope_parameters": YARN}, "sdpa"),
+    "llama-yarn": ("LlamaConfig", "LlamaForCausalLM", {**SHAPE, "rope_scaling": YARN}, "sdpa"),
     "llama-eager": ("LlamaConfig", "LlamaForCausalLM", SHAPE, "eager"),
     "qwen3": ("Qwen3Config", "Qwen3ForCausalLM", {**SHAPE, "head_dim": 16}, "sdpa"),
     "mistral-window": ("MistralConfig", "MistralForCausalLM", {**SHAPE, "head_dim": 12, "sliding_window": WINDOW},
                        "sdpa"),
     "gpt2": ("GPT2Config", "GPT2LMHeadModel",
-             dict(vocab_size=WORDS, n_embd=48, n_layer=3, n_head=4, n_positions=128, initializer_range=0.2), "sdpa"),
+             dict(vocab_size=WORDS, n_embd=48, n_layer=3, n_head=4, n_positions=128, initializer_range=0.3), "sdpa"),
     "gemma2-softcap": ("Gemma2Config", "Gemma2ForCausalLM",
                        {**SHAPE, "head_dim": 12, "query_pre_attn_scalar": 12, "sliding_window": WINDOW,
                         "attn_logit_softcapping": 5.0, "layer_types": MIXED}, "eager"),
@@ -155,9 +155,9 @@ def test_logits_have_the_same_bits(torch, ids, tmp_path, family):
     assert dump.layers == [0, 1, 2]
 
 
-# A score rounds by d ε τ|q||k| (d products and sums), tanh and exponential by a few ε, sums over n weights and the
-# mean of values by n ε each; an error δ of all scores moves weights by 2δ of themselves, and the output by that times
-# the largest value.
+# A score rounds by at most d ε τ|q||k| (d products and sums), tanh and exponential by a few ε, sums over n weights
+# and the mean of values by n ε each; an error δ of all scores moves weights by 2δ of themselves, and the output by
+# that times the largest value.
 @pytest.mark.parametrize("family", FAMILIES)
 def test_queries_keys_and_values_give_what_the_attention_returned(torch, ids, tmp_path, family):
     model = make(family)
@@ -236,7 +236,8 @@ def test_learned_positions_are_no_rotation(ids, tmp_path):
 
 def test_a_multiplier_that_depends_on_the_position_is_left_out_with_a_warning(ids, tmp_path):
     model = make("llama")
-    model.config.rope_parameters["llama_4_scaling_beta"] = 0.1
+    model.config.rope_parameters = {**(getattr(model.config, "rope_parameters", None) or {}),
+                                    "llama_4_scaling_beta": 0.1}
     with pytest.warns(UserWarning, match="m_applied is left at 1") as found:
         capture.to_dump(model, ids, tmp_path / "dump")
     assert len(found) == 1
@@ -429,7 +430,7 @@ def test_arguments(torch, ids, tmp_path):
 
 
 def test_other_attention(torch, ids, tmp_path):
-    model = make("llama", )
+    model = make("llama")
     model.set_attn_implementation("flex_attention")
     refuse(ValueError, ["flex_attention", "sdpa"], lambda: capture.to_dump(model, ids, tmp_path / "dump"))
 
@@ -439,7 +440,8 @@ def test_models_that_are_not_causal(torch, ids, tmp_path):
 
     model = BertModel(BertConfig(vocab_size=WORDS, hidden_size=48, num_hidden_layers=1, num_attention_heads=4,
                                  intermediate_size=64)).eval()
-    refuse(ValueError, ["model", "no causal"], lambda: capture.to_dump(model, ids, tmp_path / "dump"))
+    refuse((ValueError, TypeError), ["model", "AttentionInterface"],
+           lambda: capture.to_dump(model, ids, tmp_path / "dump"))
 
 
 @pytest.mark.parametrize("family", ["llama", "llama-eager"])
