@@ -42,7 +42,7 @@ import warnings
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence
 
 if TYPE_CHECKING:
     import torch
@@ -71,7 +71,7 @@ class Facts:
     model: str = ""
     text_sha256: str = ""
 
-    def metadata(self) -> Dict[str, str]:
+    def metadata(self) -> dict[str, str]:
         """As a dump has them."""
         found = {"format": "dewpoint-qk", "version": "1", "layout": "HND", "causal": "true",
                  "rope": self.rope, "scale": repr(self.scale), "m_applied": repr(self.m_applied),
@@ -91,10 +91,10 @@ class Layer:
 
     number: int
     facts: Facts
-    q: "torch.Tensor"  # [H, n, d]
-    k: "torch.Tensor"  # [Hk, n, d]
-    v: Optional["torch.Tensor"] = None  # [Hk, n, dv]
-    sink: Optional["torch.Tensor"] = None  # [H], a logit beside the scores
+    q: torch.Tensor  # [H, n, d]
+    k: torch.Tensor  # [Hk, n, d]
+    v: torch.Tensor | None = None  # [Hk, n, dv]
+    sink: torch.Tensor | None = None  # [H], a logit beside the scores
 
 
 class Capture:
@@ -120,10 +120,10 @@ class Capture:
     each kind, and `folders` lists them.
     """
 
-    def __init__(self, model: "PreTrainedModel", output: Union[str, "os.PathLike[str]", Callable[[Layer], Any]],
-                 *, length: Optional[int] = None, layers: Optional[Iterable[int]] = None,
-                 batch: Optional[int] = None, dtype: Optional[str] = None, values: bool = False,
-                 text: Optional[str] = None) -> None:
+    def __init__(self, model: PreTrainedModel, output: str | os.PathLike[str] | Callable[[Layer], Any],
+                 *, length: int | None = None, layers: Iterable[int] | None = None,
+                 batch: int | None = None, dtype: str | None = None, values: bool = False,
+                 text: str | None = None) -> None:
         _require_libraries()
         if not hasattr(model, "set_attn_implementation"):
             raise TypeError(f"model: found {type(model).__name__}, allowed: a model of Transformers")
@@ -136,23 +136,23 @@ class Capture:
         self._dtype = dtype
         self._values = values
         self._text_sha256 = hashlib.sha256(text.encode()).hexdigest() if text is not None else ""
-        self._store: Union[_Memory, _Folder] = _Memory(output) if callable(output) else _Folder(Path(output))
+        self._store: _Memory | _Folder = _Memory(output) if callable(output) else _Folder(Path(output))
         self._switch = _AttentionSwitch(model)
         self._rotation = _Rotation(model)
-        self._seen: Dict[int, _LayerInProgress] = {}
+        self._seen: dict[int, _LayerInProgress] = {}
         self._masks = _MaskCheck()
 
     @property
-    def layers(self) -> List[int]:
+    def layers(self) -> list[int]:
         """Numbers of the layers that were seen, increasing."""
         return sorted(self._seen)
 
     @property
-    def folders(self) -> List[Path]:
+    def folders(self) -> list[Path]:
         """The dumps that were written, each for one call of `dewpoint heads`."""
         return self._store.folders
 
-    def __enter__(self) -> "Capture":
+    def __enter__(self) -> Capture:
         with _captures_lock:
             if any(module in _captures for module in self._model.modules()):
                 raise ValueError("model: it is being captured already")
@@ -188,29 +188,22 @@ class Capture:
             if layer.tokens < layer.length:
                 raise ValueError(f"length: found {layer.tokens} tokens in layer {number}, allowed: {layer.length}")
 
-    def see(self, module: "torch.nn.Module", query: "torch.Tensor", key: "torch.Tensor", value: "torch.Tensor",
-            mask: Optional["torch.Tensor"], options: Dict[str, Any], implementation: str) -> None:
-        """What an attention module is about to do: [B, H, n, d] each, and keyword arguments."""
-        number = getattr(module, "layer_idx", None)
-        if number is None or not getattr(module, "is_causal", True):
+    def _see(self, call: _Call) -> None:
+        number = getattr(call.module, "layer_idx", None)
+        if number is None or not getattr(call.module, "is_causal", True):
             return  # of an encoder, or across to one
         if self._wanted is not None and number not in self._wanted:
             return
-        row = self._row(query.shape[0])
-        layer = self._layer(number, module, query, key, value, options)
-        tokens = query.shape[2]
-        total = layer.tokens + tokens
-        window = layer.facts.window
+        row = self._row(call.query.shape[0])
+        layer = self._layer(number, call)
+        total = layer.tokens + call.tokens
         if total > layer.length:
             raise ValueError(f"length: found {total} tokens in layer {number}, allowed: {layer.length}; give the "
                              "length of the whole text where it comes in several calls")
-        _require_keys(key.shape[2], tokens, total, window)
-        implied = implementation == "sdpa" and options.get("is_causal") is not False
-        self._masks.require_causal(mask, implied, row, tokens, key.shape[2], total, window)
-        parts = {"q": query[row], "k": key[row, :, -tokens:]}
-        if self._values:
-            parts["v"] = value[row, :, -tokens:]
-        layer.add(parts, tokens)
+        sight = _Sight(call.tokens, call.key.shape[2], total, layer.facts.window)
+        sight.require_keys()
+        self._masks.require_causal(call, row, sight)
+        layer.add({name: part[row, :, -call.tokens:] for name, part in self._parts(call).items()}, call.tokens)
 
     def _row(self, texts: int) -> int:
         if self._batch is None:
@@ -219,47 +212,47 @@ class Capture:
         _require(0 <= self._batch < texts, "batch", self._batch, f"0 to {texts - 1}")
         return self._batch
 
-    def _layer(self, number: int, module: "torch.nn.Module", query: "torch.Tensor", key: "torch.Tensor",
-               value: "torch.Tensor", options: Dict[str, Any]) -> "_LayerInProgress":
+    def _parts(self, call: _Call) -> dict[str, torch.Tensor]:
+        parts = {"q": call.query, "k": call.key}
+        return {**parts, "v": call.value} if self._values else parts
+
+    def _layer(self, number: int, call: _Call) -> _LayerInProgress:
         if number not in self._seen:
-            self._seen[number] = self._begin(number, module, query, key, value, options)
+            self._seen[number] = self._begin(number, call)
         layer = self._seen[number]
-        if layer.module is not module:
+        if layer.module is not call.module:
             raise ValueError(f"model: found two causal attention modules that are layer {number}, allowed: one decoder")
         return layer
 
-    def _begin(self, number: int, module: "torch.nn.Module", query: "torch.Tensor", key: "torch.Tensor",
-               value: "torch.Tensor", options: Dict[str, Any]) -> "_LayerInProgress":
-        facts = self._facts(module, query.shape[3], options)
-        length = self._length or query.shape[2]
-        shapes = {"q": (query.shape[1], length, query.shape[3]), "k": (key.shape[1], length, key.shape[3])}
-        if self._values:
-            shapes["v"] = (value.shape[1], length, value.shape[3])
-        sink = options.get("s_aux")
+    def _begin(self, number: int, call: _Call) -> _LayerInProgress:
+        facts = self._facts(call)
+        length = self._length or call.tokens
+        shapes: dict[str, tuple[int, ...]] = {name: (part.shape[1], length, part.shape[3])
+                                              for name, part in self._parts(call).items()}
+        sink = call.options.get("s_aux")
         if sink is not None:
             shapes["sink"] = tuple(sink.shape)
-        dtype = self._dtype or _dtype_name(query)
-        layer = _LayerInProgress(module, facts, length, self._store.layer(number, facts, shapes, dtype))
+        target = self._store.layer(number, facts, shapes, self._dtype or _dtype_name(call.query))
         if sink is not None:
-            layer.target.write("sink", None, sink)
-        return layer
+            target.write("sink", None, sink.detach())
+        return _LayerInProgress(call.module, facts, length, target)
 
-    def _facts(self, module: "torch.nn.Module", dimension: int, options: Dict[str, Any]) -> Facts:
-        if options.get("position_bias") is not None:
+    def _facts(self, call: _Call) -> Facts:
+        if call.options.get("position_bias") is not None:
             raise ValueError("position_bias: found a bias that is added to the scores, allowed: scores of queries and "
                              "keys alone")
-        scaling = options.get("scaling")
+        scaling, dimension = call.options.get("scaling"), call.query.shape[3]
         return Facts(scale=float(scaling) if scaling is not None else dimension ** -0.5,
-                     window=int(options.get("sliding_window") or 0),
-                     softcap=float(options.get("softcap") or 0.0),
-                     m_applied=self._rotation.multiplier(module, dimension), rope=self._rotation.kind(),
+                     window=int(call.options.get("sliding_window") or 0),
+                     softcap=float(call.options.get("softcap") or 0.0),
+                     m_applied=self._rotation.multiplier(call.module, dimension), rope=self._rotation.kind(),
                      model=_model_name(self._model), text_sha256=self._text_sha256)
 
 
-def to_dump(model: "PreTrainedModel", input_ids: Union["torch.Tensor", Sequence[int]],
-            output: Union[str, "os.PathLike[str]"], *, chunk: Optional[int] = None,
-            layers: Optional[Iterable[int]] = None, dtype: Optional[str] = None, values: bool = False,
-            text: Optional[str] = None) -> List[Path]:
+def to_dump(model: PreTrainedModel, input_ids: torch.Tensor | Sequence[int],
+            output: str | os.PathLike[str], *, chunk: int | None = None,
+            layers: Iterable[int] | None = None, dtype: str | None = None, values: bool = False,
+            text: str | None = None) -> list[Path]:
     """Runs a model on one text and writes a folder with one file per layer, for `dewpoint heads FOLDER`.
 
         capture.to_dump(model, ids, "dump")               # [PosixPath('dump')]
@@ -276,28 +269,27 @@ def to_dump(model: "PreTrainedModel", input_ids: Union["torch.Tensor", Sequence[
     return taken.folders
 
 
-def heads(model: "PreTrainedModel", input_ids: Union["torch.Tensor", Sequence[int]], *,
-          chunk: Optional[int] = None, layers: Optional[Iterable[int]] = None,
-          measure: Optional[Callable[..., Any]] = None, **options: Any) -> Dict[int, Any]:
+def heads(model: PreTrainedModel, input_ids: torch.Tensor | Sequence[int], *,
+          chunk: int | None = None, layers: Iterable[int] | None = None,
+          measure: Callable[..., Any] | None = None, **options: Any) -> dict[int, Any]:
     """Runs a model on one text and measures the heads of every layer as it passes.
 
         found = capture.heads(model, ids, layers=[0, 12])
         found[12]                                    # what dewpoint.heads says of layer 12
 
-    `measure` is dewpoint.heads where nobody says. It is called with q [H, n, d] and k [Hk, n, d] as float32
-    arrays of NumPy and with `scale` and `causal`, with `window`, `softcap` and `sink` where the layer has them, and
-    with the options. Without `chunk` one layer is in memory at a time; with it the queries and keys of all layers
-    are, until the last piece of the text.
+    `measure` is dewpoint.heads where nobody says. It is called with q [H, n, d] and k [Hk, n, d], tensors in main
+    memory of the type that the model has, with `scale`, `causal` and `m_applied`, with `window`, `softcap` and `sink`
+    where the layer has them, and with the options. Without `chunk` one layer is in memory at a time; with it the
+    queries and keys of all layers are, until the last piece of the text.
     """
-    if measure is None:
-        from dewpoint import heads as measure  # type: ignore[attr-defined,no-redef]
-    found: Dict[int, Any] = {}
+    found: dict[int, Any] = {}
+    ask = measure or _our_heads()
 
     def visit(layer: Layer) -> None:
-        found[layer.number] = measure(layer.q.numpy(), layer.k.numpy(), **{**_arguments(layer), **options})
+        found[layer.number] = ask(layer.q, layer.k, **{**_arguments(layer), **options})
 
     ids = _one_text(model, input_ids)
-    with Capture(model, visit, length=ids.shape[1], layers=layers, dtype="f32"):
+    with Capture(model, visit, length=ids.shape[1], layers=layers):
         _run(model, ids, chunk)
     return found
 
@@ -305,10 +297,27 @@ def heads(model: "PreTrainedModel", input_ids: Union["torch.Tensor", Sequence[in
 # --- the attention of a model --------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class _Call:
+    """What an attention module is about to do."""
+
+    module: torch.nn.Module
+    query: torch.Tensor  # [B, H, n, d]
+    key: torch.Tensor  # [B, Hk, n_k, d]
+    value: torch.Tensor  # [B, Hk, n_k, dv]
+    mask: torch.Tensor | None  # [B or 1, H or 1, n, n_k]: truth values, or numbers added to the scores
+    options: dict[str, Any]
+    implementation: str
+
+    @property
+    def tokens(self) -> int:
+        return self.query.shape[2]
+
+
 class _AttentionSwitch:
     """Puts a function that looks before the attention of a model, and takes it away again."""
 
-    def __init__(self, model: "PreTrainedModel") -> None:
+    def __init__(self, model: PreTrainedModel) -> None:
         self._model = model
         self._part = _decoder_part(model.config)
         self._former = self._current()
@@ -347,16 +356,16 @@ def _register(implementation: str) -> str:
     return name
 
 
-def _look_and_attend(implementation: str, module: "torch.nn.Module", query: "torch.Tensor", key: "torch.Tensor",
-                     value: "torch.Tensor", attention_mask: Optional["torch.Tensor"], **options: Any) -> Any:
+def _look_and_attend(implementation: str, module: torch.nn.Module, query: torch.Tensor, key: torch.Tensor,
+                     value: torch.Tensor, attention_mask: torch.Tensor | None, **options: Any) -> Any:
     taken = _captures.get(module)
     if taken is not None:
-        taken.see(module, query.detach(), key.detach(), value.detach(), attention_mask, options, implementation)
+        taken._see(_Call(module, query.detach(), key.detach(), value.detach(), attention_mask, options, implementation))
     attend = _attention_behind(implementation, module)
     return attend(module, query, key, value, attention_mask, **options)
 
 
-def _attention_behind(implementation: str, module: "torch.nn.Module") -> Callable[..., Any]:
+def _attention_behind(implementation: str, module: torch.nn.Module) -> Callable[..., Any]:
     """What the model would have called: eager attention is a function beside its class, and a model may have its own
     sdpa."""
     eager = _beside(module, "eager_attention_forward")
@@ -372,7 +381,7 @@ def _attention_behind(implementation: str, module: "torch.nn.Module") -> Callabl
     return interface[implementation]
 
 
-def _beside(module: "torch.nn.Module", name: str) -> Any:
+def _beside(module: torch.nn.Module, name: str) -> Any:
     """A name in the file that defines the module's class, or one that it inherits from."""
     for kind in type(module).__mro__:
         found = getattr(sys.modules.get(kind.__module__), name, None)
@@ -384,55 +393,68 @@ def _beside(module: "torch.nn.Module", name: str) -> Any:
 # --- which keys a query sees ---------------------------------------------------------------------------------
 
 
-def _require_keys(keys: int, tokens: int, total: int, window: int) -> None:
-    """Keys are those of all tokens so far, but for some at the beginning that no window reaches any more."""
-    dropped = total - keys
-    first_seen = max(0, total - tokens - window + 1) if window else 0
-    _require(0 <= dropped <= first_seen, "past_key_values", f"{keys} keys for {total} tokens",
-             "a cache that grows, empty when the capture begins")
+@dataclass(frozen=True)
+class _Sight:
+    """The queries of the last tokens, the keys of some before them, in causal order and perhaps a window."""
+
+    tokens: int
+    keys: int
+    total: int  # tokens so far
+    window: int
+
+    def require_keys(self) -> None:
+        """Keys are those of all tokens so far, but for some at the beginning that no window reaches any more."""
+        dropped = self.total - self.keys
+        first_seen = max(0, self.total - self.tokens - self.window + 1) if self.window else 0
+        _require(0 <= dropped <= first_seen, "past_key_values", f"{self.keys} keys for {self.total} tokens",
+                 "a cache that grows, empty when the capture begins")
+
+    def mask(self, device: torch.device) -> torch.Tensor:
+        """Which query sees which key."""
+        import torch
+
+        query = torch.arange(self.total - self.tokens, self.total, device=device)[:, None]
+        key = torch.arange(self.total - self.keys, self.total, device=device)[None, :]
+        seen = key <= query
+        return seen & (key > query - self.window) if self.window else seen
+
+    def __str__(self) -> str:
+        return "causal order" + (f" with a window of {self.window}" if self.window else "")
 
 
 class _MaskCheck:
     """Is a mask what causal order and a window say? The layers of a model share few masks."""
 
     def __init__(self) -> None:
-        self._passed: Callable[[], Optional["torch.Tensor"]] = lambda: None
-        self._passed_question: Tuple[int, ...] = ()
+        self._passed: Callable[[], torch.Tensor | None] = lambda: None
+        self._passed_as: tuple[int, _Sight] | None = None
 
-    def require_causal(self, mask: Optional["torch.Tensor"], implied: bool, row: int, tokens: int, keys: int,
-                       total: int, window: int) -> None:
-        """`implied`: without a mask, several queries see the keys up to their own. One query sees all."""
-        if mask is None:
-            self._require_implied(implied, tokens, keys, window)
+    def require_causal(self, call: _Call, row: int, sight: _Sight) -> None:
+        if call.mask is None:
+            self._require_implied(call, sight)
             return
-        question = (row, tokens, keys, total, window)
-        if self._passed() is mask and self._passed_question == question:
+        if self._passed() is call.mask and self._passed_as == (row, sight):
             return
-        self._compare(mask, *question)
-        self._passed, self._passed_question = weakref.ref(mask), question
+        self._compare(call.mask[row if call.mask.shape[0] > 1 else 0], sight)
+        self._passed, self._passed_as = weakref.ref(call.mask), (row, sight)
 
     @staticmethod
-    def _require_implied(implied: bool, tokens: int, keys: int, window: int) -> None:
-        causal = tokens == 1 or (implied and tokens == keys)
-        _require(causal and (not window or keys <= window), "attention_mask",
-                 f"none for {tokens} queries of {keys} keys",
-                 "one that hides later keys" + (f" and those beyond a window of {window}" if window else ""))
+    def _require_implied(call: _Call, sight: _Sight) -> None:
+        """Without a mask one query sees all keys; of several, sdpa shows each the keys up to its own."""
+        implied = call.implementation == "sdpa" and call.options.get("is_causal") is not False
+        causal = sight.tokens == 1 or (implied and sight.tokens == sight.keys)
+        _require(causal and (not sight.window or sight.keys <= sight.window), "attention_mask",
+                 f"none for {sight.tokens} queries of {sight.keys} keys", f"one of {sight}")
 
     @staticmethod
-    def _compare(mask: "torch.Tensor", row: int, tokens: int, keys: int, total: int, window: int) -> None:
+    def _compare(mask: torch.Tensor, sight: _Sight) -> None:
         import torch
 
-        query = torch.arange(total - tokens, total, device=mask.device)[:, None]
-        key = torch.arange(total - keys, total, device=mask.device)[None, :]
-        expected = key <= query
-        if window:
-            expected &= key > query - window
-        one = mask[row if mask.shape[0] > 1 else 0]
-        found = one if one.dtype == torch.bool else one == 0  # others are added to the scores
+        expected = sight.mask(mask.device)
+        found = mask if mask.dtype == torch.bool else mask == 0
         if found.shape[1:] != expected.shape or not bool((found == expected).all()):
-            raise ValueError("attention_mask: found one that differs from causal order" +
-                             (f" with a window of {window}" if window else "") +
-                             ", allowed: one text without padding, every query sees the keys before it")
+            raise ValueError(f"attention_mask: found one that differs from {sight}, allowed: one text without padding, "
+                             "every query sees the keys before it")
 
 
 # --- what queries and keys already contain -------------------------------------------------------------------
@@ -444,16 +466,16 @@ class _Rotation:
     YaRN and its kin multiply cosines and sines by a factor, queries and keys alike: the logits carry its square.
     """
 
-    def __init__(self, model: "PreTrainedModel") -> None:
+    def __init__(self, model: PreTrainedModel) -> None:
         self._config = model.config.get_text_config()
-        self._modules = [module for module in model.modules() if self._factors(module)]
+        self._modules: list[Any] = [module for module in model.modules() if self._factors(module)]
         self._warned = False
 
     def kind(self) -> str:
         named = any(name.startswith(("rope", "rotary")) for name in vars(self._config))
         return "post" if self._modules or named else "none"
 
-    def multiplier(self, attention: "torch.nn.Module", dimension: int) -> float:
+    def multiplier(self, attention: torch.nn.Module, dimension: int) -> float:
         """Of the logits of one layer; 1, with a warning, where it is no single number."""
         if self._depends_on_position(attention):
             return self._unknown("the multiplier of queries depends on their position")
@@ -469,11 +491,11 @@ class _Rotation:
         return values.pop() ** 2
 
     @staticmethod
-    def _factors(module: "torch.nn.Module") -> Dict[str, float]:
+    def _factors(module: torch.nn.Module) -> dict[str, float]:
         return {name: float(value) for name, value in vars(module).items()
                 if name.endswith("attention_scaling") and isinstance(value, (int, float))}
 
-    def _depends_on_position(self, attention: "torch.nn.Module") -> bool:
+    def _depends_on_position(self, attention: torch.nn.Module) -> bool:
         """Llama 4 multiplies queries of layers without rotation, others say so beside the rotation."""
         llama_4 = getattr(attention, "attn_temperature_tuning", False) and not getattr(attention, "use_rope", True)
         return bool(llama_4) or "llama_4_scaling_beta" in (getattr(self._config, "rope_parameters", None) or {})
@@ -490,13 +512,13 @@ class _Rotation:
 
 @dataclass
 class _LayerInProgress:
-    module: "torch.nn.Module"
+    module: torch.nn.Module
     facts: Facts
     length: int  # tokens of the whole text
-    target: Union["_LayerInMemory", "_LayerFile"]
+    target: _LayerInMemory | _LayerFile
     tokens: int = 0  # so far
 
-    def add(self, parts: Dict[str, "torch.Tensor"], tokens: int) -> None:
+    def add(self, parts: dict[str, torch.Tensor], tokens: int) -> None:
         for name, part in parts.items():
             self.target.write(name, self.tokens, part)
         self.tokens += tokens
@@ -509,9 +531,9 @@ class _Memory:
 
     def __init__(self, visit: Callable[[Layer], Any]) -> None:
         self._visit = visit
-        self.folders: List[Path] = []
+        self.folders: list[Path] = []
 
-    def layer(self, number: int, facts: Facts, shapes: Dict[str, Tuple[int, ...]], dtype: str) -> "_LayerInMemory":
+    def layer(self, number: int, facts: Facts, shapes: dict[str, tuple[int, ...]], dtype: str) -> _LayerInMemory:
         return _LayerInMemory(number, facts, shapes, dtype, self._visit)
 
     def open(self) -> None:
@@ -525,7 +547,7 @@ class _Memory:
 
 
 class _LayerInMemory:
-    def __init__(self, number: int, facts: Facts, shapes: Dict[str, Tuple[int, ...]], dtype: str,
+    def __init__(self, number: int, facts: Facts, shapes: dict[str, tuple[int, ...]], dtype: str,
                  visit: Callable[[Layer], Any]) -> None:
         import torch
 
@@ -533,7 +555,7 @@ class _LayerInMemory:
         self._tensors = {name: torch.empty(shape, dtype=getattr(torch, DTYPES[dtype]))
                          for name, shape in shapes.items()}
 
-    def write(self, name: str, first: Optional[int], part: "torch.Tensor") -> None:
+    def write(self, name: str, first: int | None, part: torch.Tensor) -> None:
         whole = self._tensors[name]
         (whole if first is None else whole[:, first:first + part.shape[1]]).copy_(part)
 
@@ -547,16 +569,16 @@ class _Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.folders: List[Path] = []
+        self.folders: list[Path] = []
         self._temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-        self._kinds: Dict[int, Facts] = {}
+        self._kinds: dict[int, Facts] = {}
 
     def open(self) -> None:
         if self.path.exists():
             raise FileExistsError(f"output: found {self.path}, allowed: a folder that does not exist yet")
         self._temporary.mkdir(parents=True)
 
-    def layer(self, number: int, facts: Facts, shapes: Dict[str, Tuple[int, ...]], dtype: str) -> "_LayerFile":
+    def layer(self, number: int, facts: Facts, shapes: dict[str, tuple[int, ...]], dtype: str) -> _LayerFile:
         self._kinds[number] = facts
         return _LayerFile(self._file(number), f"layers.{number}.", shapes, dtype, facts.metadata())
 
@@ -579,12 +601,12 @@ class _Folder:
 class _LayerFile:
     """A safetensors file of known size, whose numbers come piece by piece."""
 
-    def __init__(self, path: Path, prefix: str, shapes: Dict[str, Tuple[int, ...]], dtype: str,
-                 metadata: Dict[str, str]) -> None:
+    def __init__(self, path: Path, prefix: str, shapes: dict[str, tuple[int, ...]], dtype: str,
+                 metadata: dict[str, str]) -> None:
         self._path, self._shapes, self._dtype = path, shapes, dtype
         self._bytes = int("".join(filter(str.isdigit, dtype))) // 8
-        self._offsets: Dict[str, int] = {}
-        header: Dict[str, Any] = {"__metadata__": metadata}
+        self._offsets: dict[str, int] = {}
+        header: dict[str, Any] = {"__metadata__": metadata}
         end = 0
         for name, shape in shapes.items():
             begin, end = end, end + math.prod(shape) * self._bytes
@@ -597,7 +619,7 @@ class _LayerFile:
             file.write(struct.pack("<Q", len(text)) + text)
             file.truncate(self._begin + end)
 
-    def write(self, name: str, first: Optional[int], part: "torch.Tensor") -> None:
+    def write(self, name: str, first: int | None, part: torch.Tensor) -> None:
         """Tokens `first` and on of every head; None: the whole of a tensor that has no tokens."""
         import torch
 
@@ -617,13 +639,13 @@ class _LayerFile:
         """Everything is written already."""
 
 
-def _bytes_of(tensor: "torch.Tensor") -> memoryview:
+def _bytes_of(tensor: torch.Tensor) -> memoryview:
     import torch
 
-    return memoryview(tensor.view(torch.uint8).numpy()).cast("B")
+    return tensor.view(torch.uint8).numpy().data.cast("B")
 
 
-def _names_of_kinds(kinds: List[Facts]) -> Dict[Facts, str]:
+def _names_of_kinds(kinds: list[Facts]) -> dict[Facts, str]:
     """A name for each kind of layer, from the facts in which they differ: window-4096."""
     different = [name for name in ("window", "scale", "softcap", "m_applied")
                  if len({getattr(facts, name) for facts in kinds}) > 1]
@@ -633,7 +655,7 @@ def _names_of_kinds(kinds: List[Facts]) -> Dict[Facts, str]:
 # --- running a model -----------------------------------------------------------------------------------------
 
 
-def _one_text(model: "PreTrainedModel", input_ids: Union["torch.Tensor", Sequence[int]]) -> "torch.Tensor":
+def _one_text(model: PreTrainedModel, input_ids: torch.Tensor | Sequence[int]) -> torch.Tensor:
     """[1, n], where the model is."""
     _require_libraries()
     import torch
@@ -647,7 +669,7 @@ def _one_text(model: "PreTrainedModel", input_ids: Union["torch.Tensor", Sequenc
     return ids
 
 
-def _run(model: "PreTrainedModel", ids: "torch.Tensor", chunk: Optional[int]) -> None:
+def _run(model: PreTrainedModel, ids: torch.Tensor, chunk: int | None) -> None:
     """The layers without the logits, in one piece or several."""
     import torch
     from transformers import DynamicCache
@@ -667,26 +689,32 @@ def _run(model: "PreTrainedModel", ids: "torch.Tensor", chunk: Optional[int]) ->
 # --- small things --------------------------------------------------------------------------------------------
 
 
-def _arguments(layer: Layer) -> Dict[str, Any]:
+def _our_heads() -> Callable[..., Any]:
+    import dewpoint
+
+    return dewpoint.heads
+
+
+def _arguments(layer: Layer) -> dict[str, Any]:
     """What dewpoint.heads is told of a layer beside queries and keys."""
-    found: Dict[str, Any] = {"scale": layer.facts.scale, "causal": True}
+    found: dict[str, Any] = {"scale": layer.facts.scale, "causal": True, "m_applied": layer.facts.m_applied}
     if layer.facts.window:
         found["window"] = layer.facts.window
     if layer.facts.softcap:
         found["softcap"] = layer.facts.softcap
     if layer.sink is not None:
-        found["sink"] = layer.sink.numpy()
+        found["sink"] = layer.sink
     return found
 
 
-def _dtype_name(tensor: "torch.Tensor") -> str:
+def _dtype_name(tensor: torch.Tensor) -> str:
     found = str(tensor.dtype).replace("torch.", "")
     ours = {name: short for short, name in DTYPES.items()}
     _require(found in ours, "dtype", f"queries of {found}", "one of " + ", ".join(DTYPES))
     return ours[found]
 
 
-def _model_name(model: "PreTrainedModel") -> str:
+def _model_name(model: PreTrainedModel) -> str:
     """As on the hub, or the name of its folder, or its family."""
     name = getattr(model.config, "name_or_path", "") or model.config.model_type
     return Path(name).name if os.path.exists(name) else name

@@ -22,6 +22,8 @@ from dewpoint import capture
 PROGRAM = os.environ.get("DEWPOINT", "")
 TOKENS, WORDS = 96, 97
 WINDOW = 24
+FEW = ["--replicates", 20]  # redrawn heads, whose errors are not looked at
+STORIES = Path(__file__).parents[3] / "shared" / "data" / "stories260K"
 EPSILON = 2.0 ** -24  # half a unit in the last place of 1, float32
 
 SHAPE = dict(vocab_size=WORDS, hidden_size=48, intermediate_size=64, num_hidden_layers=3, num_attention_heads=4,
@@ -70,8 +72,8 @@ def program():
     if not PROGRAM:
         pytest.skip("needs the program: its path in the environment variable DEWPOINT")
 
-    def run(*arguments):
-        result = subprocess.run([PROGRAM, *map(str, arguments)], text=True, capture_output=True, check=False)
+    def run(*words):
+        result = subprocess.run([PROGRAM, *map(str, words), "--json"], text=True, capture_output=True, check=False)
         assert result.returncode == 0, result.stderr
         return json.loads(result.stdout)
 
@@ -175,9 +177,35 @@ def test_queries_keys_and_values_give_what_the_attention_returned(torch, ids, tm
 # --- our own forward pass ------------------------------------------------------------------------------------
 
 
-def save(model, ids, folder):
-    model.save_pretrained(folder / "model")
+def compare_with_our_own_pass(program, model, checkpoint, ids, folder):
+    """Queries and keys of Transformers and of the program, and what the program finds in both."""
     (folder / "ids.txt").write_text("\n".join(map(str, ids[0].tolist())))
+    (folder / "ours").mkdir()
+    program("heads", checkpoint, "--ids", folder / "ids.txt", "--length", ids.shape[1], "--dump",
+            folder / "ours" / "dump.safetensors", *FEW)
+    capture.to_dump(model, ids, folder / "captured")
+    assert_same_numbers(read(folder / "captured")[0], read(folder / "ours")[0], 1e-4)
+    assert_same_phases(*(program("heads", folder / name, *FEW) for name in ("captured", "ours")))
+
+
+def assert_same_numbers(found, expected, tolerance):
+    assert found.keys() == expected.keys()
+    for number, parts in expected.items():
+        assert found[number].keys() == parts.keys()
+        for name, tensor in parts.items():
+            assert largest(found[number][name] - tensor) < tolerance * largest(tensor), (number, name)
+
+
+# A score moves by 1e-4 of its size, twice, and a dew point by that over the gaps that count, a tenth of the size.
+def assert_same_phases(found, expected):
+    assert verdicts(found) == verdicts(expected)
+    phases, others = (answer["result"]["variables"]["phase"]["mean"] for answer in (found, expected))
+    for head, other in zip(sum(phases, []), sum(others, [])):
+        assert sum(head, []) == pytest.approx(sum(other, []), rel=2e-3)
+
+
+def verdicts(answer):
+    return [(head["layer"], head["head"], head["verdicts_without_sink"]["1"]["phase"]) for head in answer["heads"]]
 
 
 # Two float32 passes: a projection of 48 numbers rounds by √48 ε = 4e-7, a layer has a handful of these one after the
@@ -185,28 +213,21 @@ def save(model, ids, folder):
 @pytest.mark.parametrize("family", READ_BY_THE_PROGRAM)
 def test_our_own_forward_pass_has_the_same_queries_and_keys(ids, tmp_path, program, family):
     model = make(family)
-    save(model, ids, tmp_path)
-    capture.to_dump(model, ids, tmp_path / "captured")
-    (tmp_path / "ours").mkdir()
-    measured = ["--replicates", 20, "--json"]
-    program("heads", tmp_path / "model", "--ids", tmp_path / "ids.txt", "--length", TOKENS, "--dump",
-            tmp_path / "ours" / "dump.safetensors", *measured)
-    (captured, _), (ours, _) = read(tmp_path / "captured"), read(tmp_path / "ours")
-    assert captured.keys() == ours.keys()
-    for number, parts in captured.items():
-        assert parts.keys() == ours[number].keys()
-        for name, tensor in parts.items():
-            assert largest(tensor - ours[number][name]) < 1e-4 * largest(tensor), (number, name)
+    model.save_pretrained(tmp_path / "model")
+    compare_with_our_own_pass(program, model, tmp_path / "model", ids, tmp_path)
 
-    one, other = (program("heads", tmp_path / name, *measured) for name in ("captured", "ours"))
-    for found, expected in zip(one["heads"], other["heads"]):
-        assert found["verdicts_without_sink"]["1"]["phase"] == expected["verdicts_without_sink"]["1"]["phase"]
-    # A score moves by 1e-4 of its size, twice, and a dew point by that over the gaps that count, a tenth of the size.
-    phases = [[tau for layer in answer["result"]["variables"]["phase"]["mean"] for head in layer for n in head
-               for tau in n] for answer in (one, other)]
-    assert len(phases[0]) == len(phases[1]) >= 12
-    for tau, expected in zip(*phases):
-        assert tau == pytest.approx(expected, rel=2e-3)
+
+# As above: 64 numbers, five layers.
+def test_a_trained_model_that_the_program_exported(torch, tmp_path, program):
+    from transformers import LlamaForCausalLM
+
+    checkpoint = STORIES / "stories260K.bin"
+    if not checkpoint.exists():
+        pytest.skip("stories260K.bin is not beside the project")
+    subprocess.run([PROGRAM, "checkpoint", "export", checkpoint, "-o", tmp_path / "model"], check=True)
+    story = program("checkpoint", "generate", checkpoint, "--tokenizer", STORIES / "tok512.bin", "--steps", 255)
+    model = LlamaForCausalLM.from_pretrained(tmp_path / "model", attn_implementation="sdpa")
+    compare_with_our_own_pass(program, model, tmp_path / "model", torch.tensor([story["tokens"]]), tmp_path)
 
 
 # --- what is said of a layer ---------------------------------------------------------------------------------
@@ -249,7 +270,7 @@ def test_layers_of_different_windows_are_different_dumps(ids, tmp_path, program,
     folders = capture.to_dump(make(family), ids, tmp_path / "dump")
     assert folders == [tmp_path / "dump" / "window-0", tmp_path / "dump" / f"window-{WINDOW}"]
     assert [sorted(read(folder)[0]) for folder in folders] == [[1], [0, 2]]
-    found = program("heads", folders[1], "--replicates", 20, "--json")
+    found = program("heads", folders[1], *FEW)
     assert found["notes"] == [] and found["parameters"]["window"] == str(WINDOW)
     assert len(found["heads"]) == 8
 
@@ -265,7 +286,7 @@ def test_numbers_are_kept_as_the_model_has_them(torch, ids, tmp_path, program, n
     assert header(tmp_path / "dump" / "layer_000.safetensors")["layers.0.q"]["dtype"] == short
     for layer in seen:
         assert torch.equal(layers[layer.number]["q"], layer.q) and torch.equal(layers[layer.number]["k"], layer.k)
-    assert program("heads", tmp_path / "dump", "--replicates", 20, "--json")["notes"] == []
+    assert program("heads", tmp_path / "dump", *FEW)["notes"] == []
 
 
 def header(path):
@@ -294,11 +315,8 @@ def test_pieces_give_the_same_as_the_whole(ids, tmp_path, family, chunk):
     pieces = capture.to_dump(model, ids, tmp_path / "pieces", values=True, chunk=chunk)
     assert [path.name for path in pieces[1:]] == [path.name for path in whole[1:]]
     (expected, facts), (found, other_facts) = read(tmp_path / "whole"), read(tmp_path / "pieces")
-    assert facts == other_facts and expected.keys() == found.keys()
-    for number, parts in expected.items():
-        assert parts.keys() == found[number].keys()
-        for name, tensor in parts.items():
-            assert largest(tensor - found[number][name]) < 3e-5 * largest(tensor), (number, name)
+    assert facts == other_facts
+    assert_same_numbers(found, expected, 3e-5)
 
 
 def test_calls_of_the_user_with_a_cache(torch, ids, tmp_path):
@@ -343,7 +361,7 @@ def test_layers_are_measured_one_after_the_other(torch, ids, tmp_path):
         layer.register_forward_pre_hook(lambda *_, number=number: running.append(number))
 
     def measure(q, k, **facts):
-        assert q.dtype == k.dtype == "float32"
+        assert q.dtype == k.dtype == torch.float32 and q.is_contiguous() and k.is_contiguous()
         return {"order": list(running), "q": q, "k": k, **facts}
 
     found = capture.heads(model, ids, measure=measure, scale=0.5, extra="passed on")
@@ -351,11 +369,25 @@ def test_layers_are_measured_one_after_the_other(torch, ids, tmp_path):
     capture.to_dump(model, ids, tmp_path / "dump")
     for number, parts in read(tmp_path / "dump")[0].items():
         one = found[number]
-        assert all((one[name] == parts[name].numpy()).all() for name in ("q", "k", "sink"))
+        assert all(torch.equal(one[name], parts[name]) for name in ("q", "k", "sink"))
         assert one.get("window") == (None if number == 1 else WINDOW)
         assert (one["scale"], one["causal"], one["extra"]) == (0.5, True, "passed on")
+        assert one["m_applied"] == pytest.approx((0.1 * math.log(32) + 1) ** 2, rel=1e-12)  # its YaRN is for 32 times
     pieces = capture.heads(model, ids, measure=measure, chunk=40)
     assert pieces[2]["q"].shape == (4, TOKENS, 12) and pieces[2]["scale"] == 12 ** -0.5
+
+
+def test_layers_go_straight_into_our_heads(ids, tmp_path, program):
+    import dewpoint
+
+    if not hasattr(dewpoint, "heads"):
+        pytest.skip("needs the compiled part of the package")
+    model = make("gpt-oss-sink").bfloat16()
+    found = capture.heads(model, ids, layers=[0, 2], replicates=20)
+    capture.to_dump(model, ids, tmp_path / "dump", layers=[0, 2])
+    expected = verdicts(program("heads", tmp_path / "dump", *FEW))
+    assert [(layer, head["head"], head["verdicts_without_sink"]["1"]["phase"])
+            for layer, answer in found.items() for head in answer["heads"]] == expected
 
 
 # --- nothing is left behind ----------------------------------------------------------------------------------
