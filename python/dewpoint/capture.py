@@ -179,11 +179,11 @@ class Capture:
             self._store.discard()
 
     def _require_everything(self) -> None:
+        absent = sorted(set(self._wanted or []) - set(self._seen))
+        _require(not absent, "layers", absent, "numbers of layers with causal attention")
         if not self._seen:
             raise ValueError("model: no causal attention layer ran that goes through the AttentionInterface of "
                              "Transformers")
-        absent = sorted(set(self._wanted or []) - set(self._seen))
-        _require(not absent, "layers", absent, f"layers that the model has, such as {self.layers}")
         for number, layer in sorted(self._seen.items()):
             if layer.tokens < layer.length:
                 raise ValueError(f"length: found {layer.tokens} tokens in layer {number}, allowed: {layer.length}")
@@ -320,11 +320,12 @@ class _AttentionSwitch:
     def __init__(self, model: PreTrainedModel) -> None:
         self._model = model
         self._part = _decoder_part(model.config)
+        self._former = ""
+
+    def turn_on(self) -> None:
         self._former = self._current()
         _require(self._former in IMPLEMENTATIONS, "model", f"attention '{self._former}'",
                  " or ".join(IMPLEMENTATIONS) + ", as in model.set_attn_implementation('sdpa')")
-
-    def turn_on(self) -> None:
         name = _register(self._former)
         self._model.set_attn_implementation({self._part: name})
         if self._current() != name:
