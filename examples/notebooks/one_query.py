@@ -10,9 +10,9 @@ result = dp.query(d=5, n=[1e3, 1e6, 1e15], theta=[0.02, 1, 50], draws=1000)
 print(result)
 
 # %% The largest weight at theta = 1 hardly depends on n: that is what makes beta* the scale.
-weights = result.frame["largest_weight"]
-print(weights.numpy().round(3))
-at_scale = weights.numpy()[:, 1]
+largest = result.frame["weight"].numpy()[:, :, 0]  # over n, theta and rank
+print(largest.round(3))
+at_scale = largest[:, 1]
 assert at_scale.max() - at_scale.min() < 0.1
 
 # %% What theory says there.

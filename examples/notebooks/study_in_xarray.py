@@ -9,7 +9,7 @@ import tempfile
 import dewpoint as dp
 
 file = pathlib.Path(tempfile.mkdtemp()) / "map.study"
-dp.phase.map(n=[64, 256], rho="0:0.8:5", gamma="0.5:6:12", eta="none", replicas=2, output=file,
+dp.phase.map(n=[64, 256], rho="0:0.6:4", gamma="0.5:6:12", eta="none", replicas=2, output=file,
              no_figure=True)
 
 # %%

@@ -3,6 +3,7 @@
 SPDX-License-Identifier: Apache-2.0
 """
 
+import importlib.metadata
 import json
 import os
 import subprocess
@@ -13,10 +14,10 @@ import pytest
 
 def pytest_report_header():
     versions = [f"Python {sys.version.split()[0]}"]
-    for name in ("numpy", "pandas", "xarray", "torch", "jax"):
+    for name in ("numpy", "pandas", "xarray", "torch", "transformers", "jax"):
         try:
-            versions.append(f"{name} {__import__(name).__version__}")
-        except ImportError:
+            versions.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
             versions.append(f"no {name}")
     return ", ".join(versions)
 

@@ -14,6 +14,7 @@ import numpy
 import pytest
 
 import dewpoint as dp
+from as_json import as_json
 from dewpoint import verbs
 
 CALLS = {
@@ -53,33 +54,6 @@ CALLS = {
     "predict heat": lambda: dp.predict.heat(beta=[10, 100]),
     "predict train": lambda: dp.predict.train(pi=[0.6, 0.2, 0.2], asymmetry=0.01),
 }
-
-
-def nested(array, shape):
-    values = numpy.asarray(array).tolist()
-    return values if shape else numpy.asarray(array)[()].item()
-
-
-def as_json(value):
-    """Content as `--json` prints it: frames spelled out, null for what JSON cannot hold."""
-    if isinstance(value, dp.Frame):
-        return as_json({
-            "name": value.name,
-            "dimensions": {name: list(along) if isinstance(along, list)
-                           else numpy.asarray(along).tolist()
-                           for name, along in value.dimensions.items()},
-            "variables": {one.name: {"dimensions": list(one.dimensions),
-                                     "mean": nested(one.mean, one.dimensions),
-                                     "standard_error": nested(one.standard_error, one.dimensions),
-                                     "samples": nested(one.samples, one.dimensions)}
-                          for one in value.values()}})
-    if isinstance(value, dp.Estimate):
-        return as_json(value._asdict())
-    if isinstance(value, dict):
-        return {name: as_json(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [as_json(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def without_times(content):
