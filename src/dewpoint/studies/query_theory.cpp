@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <numeric>
 #include <vector>
 
 #include "dewpoint/core/distributions/sphere_gap.hpp"
 #include "dewpoint/core/unknown.hpp"
+#include "dewpoint/experiments/critical_limit.hpp"
+#include "dewpoint/experiments/replication.hpp"
+#include "dewpoint/experiments/sample_statistics.hpp"
 #include "dewpoint/studies/many_keys.hpp"
 #include "dewpoint/theory/condensed_sphere.hpp"
 #include "dewpoint/theory/critical_sphere.hpp"
@@ -74,12 +79,14 @@ void add_exact(QueryPrediction& p, const Place& place) {
   p.exact_across_variance = place.n * output.scatter / (place.dimension - 1.0);
 }
 
+bool has_limit(const theory::CriticalSphere& law) {
+  return law.exponent <= theory::kMostExponent && law.theta >= theory::kLeastTheta * law.exponent &&
+         law.theta <= theory::kMostTheta;
+}
+
 void add_limit(QueryPrediction& p, const Place& place) {
   const theory::CriticalSphere law{place.theta(), place.exponent()};
-  const bool inside = law.exponent <= theory::kMostExponent &&
-                      law.theta >= theory::kLeastTheta * law.exponent &&
-                      law.theta <= theory::kMostTheta;
-  if (!inside) return;
+  if (!has_limit(law)) return;
   const theory::CriticalSphereMeans means = theory::critical_sphere_means(law);
   p.limit_largest_weight = theory::critical_sphere_largest_weight(law);
   p.limit_remainder = 1.0 - p.limit_largest_weight;
@@ -120,6 +127,66 @@ void add_condensed(QueryPrediction& p, const Place& place) {
   p.condensed_scatter = 2.0 * p.condensed_bias;
 }
 
+// ---- ordered weights ------------------------------------------------------------------------
+
+/// θ of every cell. In the unit θ it is the same number at every n.
+std::vector<double> thetas_of(const experiments::Query& question) {
+  std::vector<double> thetas;
+  for (const double n : question.n) {
+    const auto scales = experiments::query_scales(question.dimension, std::log(n));
+    for (const double value : question.temperatures) {
+      const double beta = experiments::inverse_temperature(question.unit, value, scales);
+      const bool is_theta = question.unit == experiments::TemperatureUnit::theta;
+      thetas.push_back(is_theta ? value : beta / scales.unit);
+    }
+  }
+  return thetas;
+}
+
+std::vector<double> distinct(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+/// By θ; nothing where the law has no limit.
+std::map<double, std::vector<Estimate>> limit_weights(const experiments::Query& question,
+                                                      const std::vector<double>& thetas,
+                                                      const RunContext& context) {
+  experiments::CriticalLimit limit;
+  limit.exponent = 0.5 * (question.dimension - 1.0);
+  limit.draws = kLimitDraws;
+  limit.ranks = question.ranks;
+  limit.top = std::max(limit.top, limit.ranks);
+  limit.seed = question.seed;
+  std::map<double, std::vector<Estimate>> means;
+  for (std::size_t k = 0; k < thetas.size(); ++k) {
+    limit.theta = thetas[k];
+    if (!has_limit({limit.theta, limit.exponent})) continue;
+    const RunContext part = experiments::part_of(context, {k, k + 1}, thetas.size());
+    means[limit.theta] =
+        experiments::column_means(experiments::critical_limit_weights(limit, part));
+  }
+  return means;
+}
+
+void add_limit_weights(Frame& frame, const experiments::Query& question,
+                       const RunContext& context) {
+  const std::vector<double> thetas = thetas_of(question);
+  const auto means = limit_weights(question, distinct(thetas), context);
+  std::vector<double> ranks(question.ranks);
+  std::iota(ranks.begin(), ranks.end(), 1.0);
+  frame.add_dimension("rank", std::move(ranks));
+  auto& cells =
+      frame.add_variable("limit_weight", {"n", experiments::name_of(question.unit), "rank"}).cells;
+  for (std::size_t c = 0; c < thetas.size(); ++c) {
+    const auto found = means.find(thetas[c]);
+    if (found == means.end()) continue;
+    std::copy(found->second.begin(), found->second.end(),
+              cells.begin() + static_cast<std::ptrdiff_t>(c * question.ranks));
+  }
+}
+
 }  // namespace
 
 QueryPrediction query_prediction(int dimension, double n, double beta) {
@@ -149,7 +216,8 @@ const char* query_regime(const Frame& theory, std::size_t cell, double beta, dou
 Frame query_theory(const experiments::Query& question, const RunContext& context) {
   const std::size_t width = question.temperatures.size();
   std::vector<QueryPrediction> predictions(question.n.size() * width);
-  parallel_for(predictions.size(), context, [&](std::size_t c) {
+  const RunContext quadratures = experiments::part_of(context, {0, 1}, 2);
+  parallel_for(predictions.size(), quadratures, [&](std::size_t c) {
     const double n = question.n[c / width];
     const auto scales = experiments::query_scales(question.dimension, std::log(n));
     const double beta =
@@ -165,6 +233,7 @@ Frame query_theory(const experiments::Query& question, const RunContext& context
       cells[c] = {predictions[c].*field.value, 0.0, 0};
     }
   }
+  add_limit_weights(frame, question, experiments::part_of(context, {1, 2}, 2));
   return frame;
 }
 

@@ -2,7 +2,9 @@
 // the measurement by `dewpoint query point`.
 //
 //   exact      at this n, by quadrature (theory/finite_scores.hpp)
-//   limit      n → ∞ at this θ = β/β* (theory/critical_sphere.hpp)
+//   limit      n → ∞ at this θ = β/β* (theory/critical_sphere.hpp); the ordered weights, which
+//              have no quadrature beyond the first, as means of draws of the law
+//              (experiments/critical_limit.hpp)
 //   gaussian   many keys share: mean with its bias, variances, skewness (theory/sphere_clt.hpp)
 //   condensed  one key and its near ties (theory/condensed_sphere.hpp)
 //
@@ -38,7 +40,16 @@ inline constexpr double kCondensedEdge = 10.0;
 /// At n ≥ 2 keys on S^{d−1} and β > 0.
 [[nodiscard]] QueryPrediction query_prediction(int dimension, double n, double beta);
 
-/// Frame "query_theory": every field above over (n, U).
+/// Draws of the limit law behind the mean of an ordered weight.
+inline constexpr std::size_t kLimitDraws = 4000;
+
+/// Frame "query_theory": every field above over (n, U), and over (n, U, rank) limit_weight, the
+/// ordered weights as n → ∞, with its error; the same draws for every θ, from the question's seed.
+///
+///   Properties  (1) limit_weight at rank 1 is limit_largest_weight within its error.
+///               (2) limit_weight is the measured weight of experiments::query at large n, rank by
+///                   rank, within both errors.
+///               (3) equal bytes for any number of threads.
 [[nodiscard]] Frame query_theory(const experiments::Query& question, const RunContext& context);
 
 /// "subcritical" where the Gaussian law is given and n_eff ≥ kSubcriticalKeys, "condensed" from
