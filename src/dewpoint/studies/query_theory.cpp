@@ -213,6 +213,18 @@ const char* query_regime(const Frame& theory, std::size_t cell, double beta, dou
   return query_regime(prediction, beta, edge);
 }
 
+std::vector<std::vector<std::string>> query_regimes(const Frame& measured, const Frame& theory) {
+  const auto& betas = measured.variable("inverse_temperature").cells;
+  const auto& edges = measured.variable("beta_edge").cells;
+  const std::size_t width = betas.size() / edges.size();
+  std::vector<std::vector<std::string>> rows(edges.size());
+  for (std::size_t c = 0; c < betas.size(); ++c) {
+    const double edge = edges[c / width].mean;
+    rows[c / width].emplace_back(query_regime(theory, c, betas[c].mean, edge));
+  }
+  return rows;
+}
+
 Frame query_theory(const experiments::Query& question, const RunContext& context) {
   const std::size_t width = question.temperatures.size();
   std::vector<QueryPrediction> predictions(question.n.size() * width);

@@ -11,6 +11,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "dewpoint/core/frame.hpp"
 #include "dewpoint/core/run_context.hpp"
 #include "dewpoint/experiments/query.hpp"
@@ -59,5 +62,9 @@ inline constexpr std::size_t kLimitDraws = 4000;
 /// The same of a cell of the frame.
 [[nodiscard]] const char* query_regime(const Frame& theory, std::size_t cell, double beta,
                                        double edge);
+
+/// The same of every cell, [n][temperature], with the frame of experiments::query.
+[[nodiscard]] std::vector<std::vector<std::string>> query_regimes(const Frame& measured,
+                                                                  const Frame& theory);
 
 }  // namespace dewpoint::studies
