@@ -19,6 +19,7 @@ python=/usr/bin/python3
 "$build/adam_step_bench" "$here/peers" ${DEWPOINT_TORCH_PYTHON:+"$DEWPOINT_TORCH_PYTHON"}
 "$build/text_step_bench" "$here/peers" ${DEWPOINT_TORCH_PYTHON:+"$DEWPOINT_TORCH_PYTHON"}
 "$build/sweep_file_bench"
+DEWPOINT=$here/../build/bench/src/cli/dewpoint "$python" "$here/server/first_result_bench.py"
 "$build/runner_bench"
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun -n 2 --oversubscribe \
   "$build/runner_bench"

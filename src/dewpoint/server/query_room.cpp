@@ -19,7 +19,7 @@ namespace {
 using experiments::Query;
 using experiments::TemperatureUnit;
 
-constexpr std::size_t kCoarseDraws = 50;
+constexpr std::size_t kCoarseDraws = 20;
 
 /// β of every temperature at the first n.
 std::vector<double> inverse_temperatures(const Query& query) {
