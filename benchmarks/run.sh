@@ -21,6 +21,7 @@ python=/usr/bin/python3
 "$build/sweep_file_bench"
 PYTHONPATH=$here/../build/bench/python "$python" "$here/python/python_bench.py" \
   "$here/../build/bench/src/cli/dewpoint"
+DEWPOINT=$here/../build/bench/src/cli/dewpoint "$python" "$here/server/first_result_bench.py"
 "$build/runner_bench"
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun -n 2 --oversubscribe \
   "$build/runner_bench"

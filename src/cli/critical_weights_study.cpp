@@ -87,11 +87,9 @@ Frame limit_weights(std::size_t draws, std::uint64_t seed, const RunContext& con
     Values largest;
     for (std::size_t i = 0; i < draws; ++i) largest.push_back(weights(i, 0));
     set_quantiles(frame.variable("largest_weight"), d, largest);
-    for (std::size_t k = 0; k < kRanks; ++k) {
-      RunningMoments moments;
-      for (std::size_t i = 0; i < draws; ++i) moments.add(weights(i, k));
-      frame.variable("weight").cells[d * kRanks + k] = moments.estimate();
-    }
+    const std::vector<Estimate> means = experiments::column_means(weights);
+    std::copy(means.begin(), means.end(),
+              frame.variable("weight").cells.begin() + static_cast<std::ptrdiff_t>(d * kRanks));
   }
   return frame;
 }

@@ -43,16 +43,6 @@ double inverse_temperature(const PointOptions& o, const tokens::CloudParameters&
   return o.gamma * std::log(static_cast<double>(cloud.n));
 }
 
-Json point_theory(const experiments::PhasePoint& p) {
-  const auto theory = studies::simplex_point(p);
-  if (!theory) return nullptr;
-  return {{"gamma", theory->gamma},
-          {"critical_gamma", theory->critical_gamma},
-          {"reduced_scale", theory->reduced_scale},
-          {"simplex_contraction", theory->simplex_contraction},
-          {"simplex_jacobian_norm", theory->simplex_jacobian_norm}};
-}
-
 Json parameters_json(const experiments::PhasePoint& p) {
   return {{"tokens", p.cloud.law},
           {"n", p.cloud.n},
@@ -145,7 +135,7 @@ Answer point_answer(PointOptions& o, const Given& given) {
     ProgressLine progress("phase point");
     frame = experiments::phase_point(p, {o.common.threads, stop_token(), progress.callback()});
   }
-  const Json theory = point_theory(p);
+  const Json theory = studies::simplex_json(p);
   Json observables = Json::object();
   for (const Variable& v : frame.variables()) observables[v.name] = to_json(v.cells[0]);
   return {{{"experiment", "phase point"},

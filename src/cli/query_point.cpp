@@ -96,19 +96,6 @@ store::StudyRecord study_of(const experiments::Query& question, int threads,
   return study;
 }
 
-// The regime of every cell, [n][temperature].
-Json regimes_json(const Frame& measured, const Frame& theory) {
-  const auto& betas = measured.variable("inverse_temperature").cells;
-  const auto& edges = measured.variable("beta_edge").cells;
-  const std::size_t width = betas.size() / edges.size();
-  Json rows = Json::array();
-  for (std::size_t c = 0; c < betas.size(); ++c) {
-    if (c % width == 0) rows.push_back(Json::array());
-    rows.back().push_back(studies::query_regime(theory, c, betas[c].mean, edges[c / width].mean));
-  }
-  return rows;
-}
-
 Answer point_answer(const QueryPointOptions& o, const std::string& command) {
   const experiments::Query question = question_of(o);
   if (!o.output.empty()) require_writable(o.output);
@@ -121,7 +108,7 @@ Answer point_answer(const QueryPointOptions& o, const std::string& command) {
               {"seed", question.seed},
               {"parameters", parameters_json(question)},
               {"study", o.output.empty() ? Json() : Json(o.output)},
-              {"regime", regimes_json(study.frames[0], study.frames[1])},
+              {"regime", studies::query_regimes(study.frames[0], study.frames[1])},
               {"result", to_json(study.frames[0])},
               {"theory", to_json(study.frames[1])}};
   if (question.keep_draws) out["draws"] = to_json(study.frames[2]);

@@ -6,6 +6,7 @@
 
 #include "cli/answer.hpp"
 #include "cli/query_point.hpp"
+#include "dewpoint/core/unknown.hpp"
 #include "dewpoint/studies/query_theory.hpp"
 
 namespace dewpoint::cli {
@@ -66,8 +67,15 @@ struct Cell {
     return *name == '\0' ? std::nan("") : theory.variable(name).cells[index].mean;
   }
   [[nodiscard]] const Estimate& weight(std::size_t rank) const {
-    return measured.variable("weight")
-        .cells[index * measured.dimension("rank").coordinates.size() + rank];
+    return ranked(measured.variable("weight"), rank);
+  }
+  [[nodiscard]] const Estimate& limit_weight(std::size_t rank) const {
+    return ranked(theory.variable("limit_weight"), rank);
+  }
+
+ private:
+  [[nodiscard]] const Estimate& ranked(const Variable& variable, std::size_t rank) const {
+    return variable.cells[index * measured.dimension("rank").coordinates.size() + rank];
   }
 };
 
@@ -96,10 +104,11 @@ void add_weights(Sheet& sheet, const Cell& cell, const Columns& columns) {
   const std::size_t ranks = cell.measured.dimension("rank").coordinates.size();
   for (std::size_t rank = 0; rank < ranks && cell.weight(rank).samples > 0; ++rank) {
     const bool first = rank == 0;
-    const auto theory =
-        first ? predictions(columns, cell.predicted("exact_largest_weight"),
-                            cell.predicted("limit_largest_weight"), std::nan(""), std::nan(""))
-              : std::vector<Json>{};
+    std::vector<Json> theory = {plain(first ? cell.predicted("exact_largest_weight") : kUnknown)};
+    if (columns.limit) {
+      theory.emplace_back(first ? plain(cell.predicted("limit_largest_weight"))
+                                : with_error(cell.limit_weight(rank)));
+    }
     sheet.rows.push_back(row_of(fmt::format("w_{}", rank + 1).c_str(),
                                 with_error(cell.weight(rank)), theory,
                                 first ? "weight of the nearest key, then of the next" : ""));

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import select
 import shlex
 import socket
 import sqlite3
@@ -26,8 +27,8 @@ n = [32, 64]
 rho = [0.25, 0.5]
 gamma = [0.5, 1.0, 1.5]
 """
-# Work for about half a minute on one core: nobody waits for its end.
-LONG = {"n": 1024, "d": 256, "gamma": "0.25:8:32", "replicas": 4}
+# The most that is done live, half a minute on two threads: nobody waits for its end.
+LONG = {"n": 2048, "d": 256, "rho": "0:0.95:38", "gamma": "0.25:8:32"}
 
 
 class Numbers(ServeTest):
@@ -132,24 +133,28 @@ class Numbers(ServeTest):
 
 
 class Jobs(ServeTest):
-    def test_a_second_asking_is_cached_and_quick(self):
+    ARGUMENTS = ("--threads", "2")
+
+    def test_a_second_asking_is_answered_from_memory(self):
         self.server.complete("condense", n="1e6", draws=200)
-        began = time.monotonic()
         answer = self.server.ask("condense", n="1e6", draws=200)
-        self.assertLess(time.monotonic() - began, 1.0)
         view = answer.json()
         self.assertEqual((view["state"], view["cached"], answer.status), ("done", True, 200))
         events = list(self.server.events(f"/api/jobs/{view['job']}/events"))
         self.assertEqual([name for name, _ in events], ["result", "end"])
 
     def test_an_answer_does_not_wait_for_its_end(self):
-        """80 ms are waited for a first level; the rest is left to a busy machine."""
-        for room in ("phase", "phase-cell", "phase-depth", "condense", "query", "dew", "cycle"):
-            began = time.monotonic()
-            answer = self.server.ask(room, "tab-" + room)
-            self.assertLess(time.monotonic() - began, 1.0, room)
-            self.assertIn(answer.status, (200, 202))
-            self.server.request("DELETE", f"/api/jobs/{answer.json()['job']}")
+        """Of questions that take seconds on any machine; how soon is measured in benchmarks/."""
+        for room, question in (
+                ("phase", LONG), ("phase-cell", {"n": 4096, "d": 256}),
+                ("phase-depth", {"n": 1024, "layers": 64}),
+                ("condense", {"draws": 20000}), ("query", {"draws": 20000}),
+                ("dew", {"draws": 4000}), ("cycle", {"steps": 20000})):
+            answer = self.server.ask(room, "tab-" + room, **question)
+            self.assertIn(answer.status, (200, 202), (room, answer.body))
+            view = answer.json()
+            self.assertIn(view["state"], ("queued", "running"), room)
+            self.server.request("DELETE", f"/api/jobs/{view['job']}")
 
     def test_levels_come_in_order_and_replace_each_other(self):
         view = self.server.ask("phase", n=512, eta="exact").json()
@@ -172,7 +177,7 @@ class Jobs(ServeTest):
 
     def assert_at_rest(self):
         """No job, and no thread that computes on."""
-        self.server.wait_for(lambda: self.running() == 0, 10)
+        self.server.wait_for(lambda: self.running() == 0)
         before = self.server.cpu_seconds()
         time.sleep(1.0)  # the time over which work is measured
         self.assertLess(self.server.cpu_seconds() - before, 0.3)
@@ -200,7 +205,7 @@ class Jobs(ServeTest):
         self.server.wait_for(lambda: self.server.get("/api/about").json()["now"]["streams"] == 1)
         response.close()
         connection.close()
-        self.server.wait_for(lambda: self.running() == 0, 20)
+        self.server.wait_for(lambda: self.running() == 0)
         self.assertEqual(self.server.get("/api/about").json()["now"]["streams"], 0)
 
     def test_two_clients_do_not_disturb_each_other(self):
@@ -319,16 +324,24 @@ class Studies(ServeTest):
         self.run_json("/api/studies/cancel", {"file": "long.study"})
         self.assertEqual(self.until_over(again)["state"], "stopped")
 
-    def test_killed_in_the_middle_and_resumed(self):
-        replicas = 600
+    def state_after_a_kill(self, replicas):
         run = self.run_json("/api/studies/run", {"text": STUDY.format(replicas=replicas),
                                                  "file": "killed.study"})
         self.server.wait_for(
-            lambda: self.server.get(f"/api/runs/{run['run']}").json()["progress"] > 0.05)
+            lambda: self.server.get(f"/api/runs/{run['run']}").json()["progress"] > 0)
         self.server.kill()
         self.server = self.start()
         row = self.server.get("/api/studies").json()["studies"][0]
-        self.assertEqual((row["file"], row["state"]), ("killed.study", "killed"))
+        self.assertEqual(row["file"], "killed.study")
+        return row["state"]
+
+    def test_killed_in_the_middle_and_resumed(self):
+        replicas = 600
+        # Done before the kill came: it was too little for this machine.
+        while self.state_after_a_kill(replicas) == "finished" and replicas < 1e6:
+            os.remove(self.path("killed.study"))
+            replicas *= 10
+        self.assertEqual(self.server.get("/api/studies").json()["studies"][0]["state"], "killed")
         last = self.until_over(self.run_json("/api/studies/resume", {"file": "killed.study"}))
         self.assertEqual(last["state"], "finished")
         with open(self.path("whole.toml"), "w") as file:
@@ -337,9 +350,10 @@ class Studies(ServeTest):
         self.assertEqual(self.csv("killed.study"), self.csv("whole.study"))
 
     def test_a_server_that_ends_stops_its_runs(self):
-        self.run_json("/api/studies/run", {"text": STUDY.format(replicas=20000),
-                                           "file": "long.study"})
-        self.server.wait_for(lambda: os.path.exists(self.path("long.study")))
+        run = self.run_json("/api/studies/run", {"text": STUDY.format(replicas=20000),
+                                                 "file": "long.study"})
+        self.server.wait_for(
+            lambda: self.server.get(f"/api/runs/{run['run']}").json()["progress"] > 0)
         status, errors = self.server.close()
         self.assertEqual((status, errors), (0, ""))
         self.assertEqual(self.succeed_json("runs")["studies"][0]["state"], "stopped")
@@ -355,6 +369,8 @@ class Studies(ServeTest):
 
 class Manners(ServeTest):
     """What is refused, and how."""
+
+    ARGUMENTS = ("--threads", "2")
 
     def test_headers(self):
         for path in ("/", "/api/about", "/nothing"):
@@ -424,9 +440,9 @@ class Manners(ServeTest):
             peer = socket.create_connection(("127.0.0.1", self.server.port))
             peer.sendall(b"POST /api/phase HTTP/1.1\r\nHost: 127")
             slow.append(peer)
-        began = time.monotonic()
         self.assertEqual(self.server.get("/api/about").status, 200)
-        self.assertLess(time.monotonic() - began, 5.0)
+        # Nobody had to be sent away for it.
+        self.assertEqual(select.select(slow, [], [], 0)[0], [])
         closed = 0
         for peer in slow:
             peer.settimeout(30)
@@ -438,7 +454,6 @@ class Manners(ServeTest):
                 closed += 1
             peer.close()
         self.assertEqual(closed, 60)
-        self.assertLess(time.monotonic() - began, 25.0)
 
     def test_streams_are_counted(self):
         view = self.server.ask("phase", "tab-one", **LONG).json()

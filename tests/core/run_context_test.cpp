@@ -1,8 +1,11 @@
 #include "dewpoint/core/run_context.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cmath>
+#include <fstream>
 #include <stdexcept>
 #include <vector>
 
@@ -52,6 +55,35 @@ TEST(ParallelFor, PassesOnTheFailureOfABody) {
                               if (i == 7) throw std::runtime_error("seven");
                             }),
                std::runtime_error);
+}
+
+TEST(ParallelFor, NestedLoopsVisitEveryItem) {
+  std::vector<int> visits(400, 0);
+  const RunContext two{2, {}, {}};
+  parallel_for(20, two, [&](std::size_t i) {
+    parallel_for(20, two, [&](std::size_t j) { ++visits[20 * i + j]; });
+  });
+  EXPECT_EQ(visits, std::vector<int>(400, 1));
+}
+
+double resident_mebibytes() {
+  double all = 0.0, resident = 0.0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / 0x1p20;
+}
+
+// An arena per loop would be 7 KiB each, 50 MiB here.
+TEST(ParallelFor, ManyShortLoopsTakeNoMemory) {
+  const auto loops = [](int count) {
+    for (int k = 0; k < count; ++k) {
+      parallel_for(8, {2, {}, {}},
+                   [](std::size_t i) { static_cast<void>(std::sqrt(static_cast<double>(i))); });
+    }
+  };
+  loops(500);  // threads and what they allocate at first
+  const double before = resident_mebibytes();
+  loops(7500);
+  EXPECT_LT(resident_mebibytes(), before + 8.0);
 }
 
 }  // namespace

@@ -33,6 +33,20 @@ TEST(MeanOf, ScalesWithTheValues) {
   EXPECT_EQ(mean_of({0.0, 0.0}).mean, 0.0);
 }
 
+TEST(ColumnMeans, AreTheMeansOfTheColumns) {
+  Matrix<double> rows(3, 2);
+  const std::vector<double> first = {1.0, 2.0, 6.0}, second = {-1.0, 0.0, 4.0};
+  for (std::size_t i = 0; i < 3; ++i) {
+    rows(i, 0) = first[i];
+    rows(i, 1) = second[i];
+  }
+  const std::vector<Estimate> means = column_means(rows);
+  ASSERT_EQ(means.size(), 2u);
+  EXPECT_EQ(means[0].mean, mean_of(first).mean);
+  EXPECT_EQ(means[1].mean, mean_of(second).mean);
+  EXPECT_EQ(means[1].standard_error, mean_of(second).standard_error);
+}
+
 TEST(MedianOf, IsTheMiddleValue) {
   EXPECT_EQ(median_of({3.0, 1.0, 2.0}).mean, 2.0);
   EXPECT_EQ(median_of({4.0, 1.0, 3.0, 2.0}).mean, 2.5);

@@ -19,7 +19,9 @@ export class RunningServer {
   ) {}
 
   static async start(folder: string, port = 0): Promise<RunningServer> {
-    const child = spawn(program, ['serve', '--port', String(port), '--dir', folder], {
+    // Two threads: what is long is long on any machine.
+    const args = ['serve', '--port', String(port), '--dir', folder, '--threads', '2'];
+    const child = spawn(program, args, {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const address = await new Promise<string>((found, failed) => {

@@ -21,7 +21,7 @@ test('an address restores a view, in another tab too', async ({ explorer, open, 
   await open(kSmall['condense']!);
   await completed(explorer);
   await nudge(slider(explorer, '[data-cursor=t]'), 'ArrowRight', 4);
-  await completed(explorer);
+  await completed(explorer, '1.4');
   await expect(explorer).toHaveURL(/_t=1\.4/);
   const before = await shown(explorer, 'largest_weight');
   const other = await context.newPage();

@@ -42,6 +42,16 @@ Estimate mean_of(const std::vector<double>& values) {
           scaled.samples};
 }
 
+std::vector<Estimate> column_means(const Matrix<double>& rows) {
+  std::vector<Estimate> means;
+  std::vector<double> column(rows.rows());
+  for (std::size_t k = 0; k < rows.cols(); ++k) {
+    for (std::size_t i = 0; i < column.size(); ++i) column[i] = rows(i, k);
+    means.push_back(mean_of(column));
+  }
+  return means;
+}
+
 Estimate quantile_of(std::vector<double> values, double share) {
   DEWPOINT_EXPECTS(values.size() >= 2 && 0.0 < share && share < 1.0);
   std::sort(values.begin(), values.end());

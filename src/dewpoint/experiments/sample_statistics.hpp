@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dewpoint/core/estimate.hpp"
+#include "dewpoint/core/matrix.hpp"
 
 namespace dewpoint::experiments {
 
@@ -16,6 +17,9 @@ namespace dewpoint::experiments {
 ///   Domain      at least 2 values, here and below.
 ///   Properties  (1) scales with the values, down to 1e-290.
 [[nodiscard]] Estimate mean_of(const std::vector<double>& values);
+
+/// The mean of every column, rows being independent.
+[[nodiscard]] std::vector<Estimate> column_means(const Matrix<double>& rows);
 
 /// The value below which the share p of the others lies, linear between neighbours. Its rank
 /// scatters by √(n p(1 − p)), so the error is half the distance of the values that far to either

@@ -30,7 +30,16 @@ std::vector<double> every_fourth(const std::vector<double>& values) {
   return some;
 }
 
-Json law_json(const scores::TopLaw& law, const Frame& curve, const std::vector<double>& n) {
+/// The law of growth takes longer than a few draws, which could not tell it anyway.
+enum class Growth { judged, not_yet };
+
+Json growth_json(const Frame& curve, Growth growth, bool participation) {
+  if (growth == Growth::not_yet) return nullptr;
+  return diagnosis::to_json(diagnosis::judge_curve(curve, participation));
+}
+
+Json law_json(const scores::TopLaw& law, const Frame& curve, const std::vector<double>& n,
+              Growth growth) {
   Json edges = Json::array();
   for (const double length : n) {
     const auto edge = studies::edge_of(law, length);
@@ -40,8 +49,8 @@ Json law_json(const scores::TopLaw& law, const Frame& curve, const std::vector<d
           {"curve", dewpoint::to_json(curve)},
           {"beta_edge", edges},
           {"growth",
-           {{"beta_pr", diagnosis::to_json(diagnosis::judge_curve(curve, true))},
-            {"beta_dew", diagnosis::to_json(diagnosis::judge_curve(curve, false))}}}};
+           {{"beta_pr", growth_json(curve, growth, true)},
+            {"beta_dew", growth_json(curve, growth, false)}}}};
 }
 
 class DewRoom final : public Room {
@@ -72,11 +81,11 @@ class DewRoom final : public Room {
     const std::size_t levels = coarse ? 3 : 1;
     if (coarse) {
       DewCurve few{every_fourth(asked.n), kFirstDraws, asked.top, asked.seed};
-      publish({1, levels, measured(laws, few, quiet).first});
+      publish({1, levels, measured(laws, few, Growth::not_yet, quiet).first});
       few = {asked.n, kCoarseDraws, asked.top, asked.seed};
-      publish({2, levels, measured(laws, few, quiet).first});
+      publish({2, levels, measured(laws, few, Growth::judged, quiet).first});
     }
-    auto [json, frames] = measured(laws, asked, context);
+    auto [json, frames] = measured(laws, asked, Growth::judged, context);
     Result result{levels, levels, std::move(json)};
     result.study = study_of(*this, question, std::move(frames));
     publish(std::move(result));
@@ -84,14 +93,14 @@ class DewRoom final : public Room {
 
  private:
   static std::pair<Json, std::vector<Frame>> measured(const std::vector<Law>& laws,
-                                                      const DewCurve& curve,
+                                                      const DewCurve& curve, Growth growth,
                                                       const RunContext& context) {
     Json reports = Json::array();
     std::vector<Frame> frames;
     for (std::size_t k = 0; k < laws.size(); ++k) {
       const Frame frame = experiments::dew_curve(
           *laws[k], curve, experiments::part_of(context, {k, k + 1}, laws.size()));
-      reports.push_back(law_json(*laws[k], frame, curve.n));
+      reports.push_back(law_json(*laws[k], frame, curve.n, growth));
       frames.push_back(frame.renamed("dew " + laws[k]->name()));
     }
     return {{{"draws", curve.draws}, {"laws", reports}}, std::move(frames)};

@@ -59,16 +59,6 @@ std::vector<Array> pictures(const PhasePoint& point, std::size_t wanted) {
           cosines("outputs", layer.outputs, shown)};
 }
 
-Json theory_json(const PhasePoint& point) {
-  const auto theory = studies::simplex_point(point);
-  if (!theory) return nullptr;
-  return {{"gamma", theory->gamma},
-          {"critical_gamma", theory->critical_gamma},
-          {"reduced_scale", theory->reduced_scale},
-          {"simplex_contraction", theory->simplex_contraction},
-          {"simplex_jacobian_norm", theory->simplex_jacobian_norm}};
-}
-
 class PhaseCellRoom final : public Room {
  public:
   PhaseCellRoom()
@@ -104,7 +94,7 @@ class PhaseCellRoom final : public Room {
     publish({1,
              1,
              {{"observables", observables},
-              {"theory", theory_json(point)},
+              {"theory", studies::simplex_json(point)},
               {"parameters",
                {{"n", point.cloud.n}, {"d", point.cloud.d}, {"beta", point.inverse_temperature}}}},
              pictures(point, question.whole("shown"))});

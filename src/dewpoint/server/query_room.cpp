@@ -19,7 +19,7 @@ namespace {
 using experiments::Query;
 using experiments::TemperatureUnit;
 
-constexpr std::size_t kCoarseDraws = 50;
+constexpr std::size_t kCoarseDraws = 20;
 
 /// β of every temperature at the first n.
 std::vector<double> inverse_temperatures(const Query& query) {
@@ -53,19 +53,6 @@ std::vector<Array> drawn_sphere(const Query& query) {
   Array weights{"weights", {query.temperatures.size(), n}, {}};
   for (const double beta : inverse_temperatures(query)) add_weights(keys, beta, weights.numbers);
   return {std::move(places), std::move(weights)};
-}
-
-/// The regime of every cell, [n][temperature].
-Json regimes(const Frame& measured, const Frame& theory) {
-  const auto& betas = measured.variable("inverse_temperature").cells;
-  const auto& edges = measured.variable("beta_edge").cells;
-  const std::size_t width = betas.size() / edges.size();
-  Json rows = Json::array();
-  for (std::size_t c = 0; c < betas.size(); ++c) {
-    if (c % width == 0) rows.push_back(Json::array());
-    rows.back().push_back(studies::query_regime(theory, c, betas[c].mean, edges[c / width].mean));
-  }
-  return rows;
 }
 
 class QueryRoom final : public Room {
@@ -118,7 +105,8 @@ class QueryRoom final : public Room {
                 {"query", {1.0, 0.0, 0.0}}};
     }
     return {{"draws", query.draws},
-            {"regime", theory != nullptr ? regimes(frame, *theory) : Json::array()},
+            {"regime",
+             theory != nullptr ? Json(studies::query_regimes(frame, *theory)) : Json::array()},
             {"query", dewpoint::to_json(frame)},
             {"theory", theory != nullptr ? dewpoint::to_json(*theory) : Json()},
             {"sphere", sphere}};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "dewpoint/core/unknown.hpp"
@@ -72,6 +73,16 @@ std::optional<SimplexPoint> simplex_point(const experiments::PhasePoint& p) {
                                {static_cast<double>(p.cloud.d), norm * norm, p.residual});
   return SimplexPoint{gamma, theory::critical_gamma(p.cloud.rho), gamma * (1.0 - p.cloud.rho),
                       std::exp(output.log_contraction), gradient};
+}
+
+nlohmann::ordered_json simplex_json(const experiments::PhasePoint& point) {
+  const auto simplex = simplex_point(point);
+  if (!simplex) return nullptr;
+  return {{"gamma", simplex->gamma},
+          {"critical_gamma", simplex->critical_gamma},
+          {"reduced_scale", simplex->reduced_scale},
+          {"simplex_contraction", simplex->simplex_contraction},
+          {"simplex_jacobian_norm", simplex->simplex_jacobian_norm}};
 }
 
 }  // namespace dewpoint::studies

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 
 #include "dewpoint/core/frame.hpp"
@@ -28,5 +29,8 @@ struct SimplexPoint {
 /// Nothing for tokens that are no simplex, and for a layer that is not plain softmax over all keys.
 /// `point` is resolved.
 [[nodiscard]] std::optional<SimplexPoint> simplex_point(const experiments::PhasePoint& point);
+
+/// The same as an object of its fields; null for nothing.
+[[nodiscard]] nlohmann::ordered_json simplex_json(const experiments::PhasePoint& point);
 
 }  // namespace dewpoint::studies

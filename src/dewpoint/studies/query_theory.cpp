@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <numeric>
 #include <vector>
 
 #include "dewpoint/core/distributions/sphere_gap.hpp"
 #include "dewpoint/core/unknown.hpp"
+#include "dewpoint/experiments/critical_limit.hpp"
+#include "dewpoint/experiments/replication.hpp"
+#include "dewpoint/experiments/sample_statistics.hpp"
 #include "dewpoint/studies/many_keys.hpp"
 #include "dewpoint/theory/condensed_sphere.hpp"
 #include "dewpoint/theory/critical_sphere.hpp"
@@ -74,12 +79,13 @@ void add_exact(QueryPrediction& p, const Place& place) {
   p.exact_across_variance = place.n * output.scatter / (place.dimension - 1.0);
 }
 
-void add_limit(QueryPrediction& p, const Place& place) {
-  const theory::CriticalSphere law{place.theta(), place.exponent()};
-  const bool inside = law.exponent <= theory::kMostExponent &&
-                      law.theta >= theory::kLeastTheta * law.exponent &&
-                      law.theta <= theory::kMostTheta;
-  if (!inside) return;
+bool has_limit(const theory::CriticalSphere& law) {
+  return law.exponent <= theory::kMostExponent && law.theta >= theory::kLeastTheta * law.exponent &&
+         law.theta <= theory::kMostTheta;
+}
+
+void add_limit(QueryPrediction& p, const theory::CriticalSphere& law) {
+  if (!has_limit(law)) return;
   const theory::CriticalSphereMeans means = theory::critical_sphere_means(law);
   p.limit_largest_weight = theory::critical_sphere_largest_weight(law);
   p.limit_remainder = 1.0 - p.limit_largest_weight;
@@ -120,16 +126,116 @@ void add_condensed(QueryPrediction& p, const Place& place) {
   p.condensed_scatter = 2.0 * p.condensed_bias;
 }
 
+/// Everything but the limit, which depends on θ and d alone.
+QueryPrediction finite_prediction(const Place& place) {
+  QueryPrediction p = nothing();
+  add_exact(p, place);
+  add_gaussian(p, place);
+  add_condensed(p, place);
+  return p;
+}
+
+// ---- a grid: the limit, which no n changes, once per θ --------------------------------------
+
+Place place_at(const experiments::Query& question, std::size_t cell) {
+  const std::size_t width = question.temperatures.size();
+  const double n = question.n[cell / width], log_n = std::log(n);
+  const auto scales = experiments::query_scales(question.dimension, log_n);
+  const double value = question.temperatures[cell % width];
+  return {question.dimension, n, log_n,
+          experiments::inverse_temperature(question.unit, value, scales), scales};
+}
+
+/// θ of every cell, exactly as it was given where it was.
+std::vector<double> thetas_of(const experiments::Query& question) {
+  const std::size_t width = question.temperatures.size();
+  std::vector<double> thetas(question.n.size() * width);
+  for (std::size_t c = 0; c < thetas.size(); ++c) {
+    thetas[c] = question.unit == experiments::TemperatureUnit::theta
+                    ? question.temperatures[c % width]
+                    : place_at(question, c).theta();
+  }
+  return thetas;
+}
+
+std::vector<double> distinct(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+/// The limit at one θ.
+struct Limit {
+  QueryPrediction means = nothing();
+  std::vector<Estimate> weights;  // by rank; none where the law has no limit
+};
+
+std::vector<Estimate> limit_weights(const experiments::Query& question,
+                                    const theory::CriticalSphere& law, const RunContext& context) {
+  if (!has_limit(law)) return {};
+  experiments::CriticalLimit limit;
+  limit.theta = law.theta;
+  limit.exponent = law.exponent;
+  limit.draws = kLimitDraws;
+  limit.ranks = question.ranks;
+  limit.top = std::max(limit.top, limit.ranks);
+  limit.seed = question.seed;
+  return experiments::column_means(experiments::critical_limit_weights(limit, context));
+}
+
+/// The grid of a question.
+struct Grid {
+  std::vector<QueryPrediction> cells;  // without their limits
+  std::vector<double> thetas;          // of the cells
+  std::map<double, Limit> limits;      // by θ
+
+  [[nodiscard]] const Limit& limit(std::size_t cell) const { return limits.at(thetas[cell]); }
+};
+
+Grid grid_of(const experiments::Query& question, const RunContext& context) {
+  Grid grid;
+  grid.thetas = thetas_of(question);
+  grid.cells.resize(grid.thetas.size());
+  const std::vector<double> thetas = distinct(grid.thetas);
+  const double exponent = 0.5 * (question.dimension - 1.0);
+  for (const double theta : thetas) grid.limits[theta];
+  const std::size_t cells = grid.cells.size();
+  parallel_for(cells + thetas.size(), experiments::part_of(context, {0, 1}, 2), [&](std::size_t i) {
+    if (i < cells) {
+      grid.cells[i] = finite_prediction(place_at(question, i));
+    } else {
+      const double theta = thetas[i - cells];
+      add_limit(grid.limits.at(theta).means, {theta, exponent});
+    }
+  });
+  const RunContext rest = experiments::part_of(context, {1, 2}, 2);
+  for (std::size_t k = 0; k < thetas.size(); ++k) {
+    grid.limits.at(thetas[k]).weights = limit_weights(
+        question, {thetas[k], exponent}, experiments::part_of(rest, {k, k + 1}, thetas.size()));
+  }
+  return grid;
+}
+
+void add_limit_weights(Frame& frame, const experiments::Query& question, const Grid& grid) {
+  std::vector<double> ranks(question.ranks);
+  std::iota(ranks.begin(), ranks.end(), 1.0);
+  frame.add_dimension("rank", std::move(ranks));
+  auto& cells =
+      frame.add_variable("limit_weight", {"n", experiments::name_of(question.unit), "rank"}).cells;
+  for (std::size_t c = 0; c < grid.cells.size(); ++c) {
+    const std::vector<Estimate>& weights = grid.limit(c).weights;
+    std::copy(weights.begin(), weights.end(),
+              cells.begin() + static_cast<std::ptrdiff_t>(c * question.ranks));
+  }
+}
+
 }  // namespace
 
 QueryPrediction query_prediction(int dimension, double n, double beta) {
   const double log_n = std::log(n);
   const Place place{dimension, n, log_n, beta, experiments::query_scales(dimension, log_n)};
-  QueryPrediction p = nothing();
-  add_exact(p, place);
-  add_limit(p, place);
-  add_gaussian(p, place);
-  add_condensed(p, place);
+  QueryPrediction p = finite_prediction(place);
+  add_limit(p, {place.theta(), place.exponent()});
   return p;
 }
 
@@ -146,25 +252,32 @@ const char* query_regime(const Frame& theory, std::size_t cell, double beta, dou
   return query_regime(prediction, beta, edge);
 }
 
+std::vector<std::vector<std::string>> query_regimes(const Frame& measured, const Frame& theory) {
+  const auto& betas = measured.variable("inverse_temperature").cells;
+  const auto& edges = measured.variable("beta_edge").cells;
+  const std::size_t width = betas.size() / edges.size();
+  std::vector<std::vector<std::string>> rows(edges.size());
+  for (std::size_t c = 0; c < betas.size(); ++c) {
+    const double edge = edges[c / width].mean;
+    rows[c / width].emplace_back(query_regime(theory, c, betas[c].mean, edge));
+  }
+  return rows;
+}
+
 Frame query_theory(const experiments::Query& question, const RunContext& context) {
-  const std::size_t width = question.temperatures.size();
-  std::vector<QueryPrediction> predictions(question.n.size() * width);
-  parallel_for(predictions.size(), context, [&](std::size_t c) {
-    const double n = question.n[c / width];
-    const auto scales = experiments::query_scales(question.dimension, std::log(n));
-    const double beta =
-        experiments::inverse_temperature(question.unit, question.temperatures[c % width], scales);
-    predictions[c] = query_prediction(question.dimension, n, beta);
-  });
+  const Grid grid = grid_of(question, context);
   Frame frame("query_theory");
   frame.add_dimension("n", question.n);
   frame.add_dimension(experiments::name_of(question.unit), question.temperatures);
   for (const Field& field : kFields) {
     auto& cells = frame.add_variable(field.name, {"n", experiments::name_of(question.unit)}).cells;
     for (std::size_t c = 0; c < cells.size(); ++c) {
-      cells[c] = {predictions[c].*field.value, 0.0, 0};
+      // A field belongs to one of the two, and is NaN in the other.
+      const double finite = grid.cells[c].*field.value;
+      cells[c] = {std::isnan(finite) ? grid.limit(c).means.*field.value : finite, 0.0, 0};
     }
   }
+  add_limit_weights(frame, question, grid);
   return frame;
 }
 

@@ -2,12 +2,17 @@
 // the measurement by `dewpoint query point`.
 //
 //   exact      at this n, by quadrature (theory/finite_scores.hpp)
-//   limit      n → ∞ at this θ = β/β* (theory/critical_sphere.hpp)
+//   limit      n → ∞ at this θ = β/β* (theory/critical_sphere.hpp); the ordered weights, which
+//              have no quadrature beyond the first, as means of draws of the law
+//              (experiments/critical_limit.hpp)
 //   gaussian   many keys share: mean with its bias, variances, skewness (theory/sphere_clt.hpp)
 //   condensed  one key and its near ties (theory/condensed_sphere.hpp)
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+
+#include <string>
+#include <vector>
 
 #include "dewpoint/core/frame.hpp"
 #include "dewpoint/core/run_context.hpp"
@@ -38,7 +43,16 @@ inline constexpr double kCondensedEdge = 10.0;
 /// At n ≥ 2 keys on S^{d−1} and β > 0.
 [[nodiscard]] QueryPrediction query_prediction(int dimension, double n, double beta);
 
-/// Frame "query_theory": every field above over (n, U).
+/// Draws of the limit law behind the mean of an ordered weight.
+inline constexpr std::size_t kLimitDraws = 4000;
+
+/// Frame "query_theory": every field above over (n, U), and over (n, U, rank) limit_weight, the
+/// ordered weights as n → ∞, with its error; the same draws for every θ, from the question's seed.
+///
+///   Properties  (1) limit_weight at rank 1 is limit_largest_weight within its error.
+///               (2) limit_weight is the measured weight of experiments::query at large n, rank by
+///                   rank, within both errors.
+///               (3) equal bytes for any number of threads.
 [[nodiscard]] Frame query_theory(const experiments::Query& question, const RunContext& context);
 
 /// "subcritical" where the Gaussian law is given and n_eff ≥ kSubcriticalKeys, "condensed" from
@@ -48,5 +62,9 @@ inline constexpr double kCondensedEdge = 10.0;
 /// The same of a cell of the frame.
 [[nodiscard]] const char* query_regime(const Frame& theory, std::size_t cell, double beta,
                                        double edge);
+
+/// The same of every cell, [n][temperature], with the frame of experiments::query.
+[[nodiscard]] std::vector<std::vector<std::string>> query_regimes(const Frame& measured,
+                                                                  const Frame& theory);
 
 }  // namespace dewpoint::studies

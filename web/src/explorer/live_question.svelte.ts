@@ -33,6 +33,7 @@ export class LiveQuestion<Result> {
   #wanted: Question | null = null;
   #asked = '';
   #is_posting = false;
+  #is_awaited = true; // false: cancelled or left while the question was on its way
   #stop: Stop = () => {};
   #retry: ReturnType<typeof setTimeout> | undefined;
   #forget_connection: () => void;
@@ -51,6 +52,7 @@ export class LiveQuestion<Result> {
     if (text === this.#asked) return;
     this.#asked = text;
     this.#wanted = question;
+    this.#is_awaited = true;
     this.problem = null;
     this.stale = true;
     this.standing = 'asking';
@@ -65,16 +67,11 @@ export class LiveQuestion<Result> {
   }
 
   async cancel() {
-    this.#wanted = null;
-    this.#stop();
-    if (this.job === null || !this.busy) return;
-    const job = this.job;
+    const { busy, job } = this;
+    this.end();
+    if (!busy) return;
     this.standing = 'cancelled';
-    try {
-      await this.#server.delete(`/api/jobs/${job}`);
-    } catch (error) {
-      this.problem = problem_of(error);
-    }
+    if (!this.#is_posting && job !== null) await this.#drop(job);
   }
 
   /** Nothing is shown any more. */
@@ -89,6 +86,7 @@ export class LiveQuestion<Result> {
   /** Its room is left: nobody watches, and the server cancels. */
   end() {
     this.#wanted = null;
+    this.#is_awaited = false;
     this.#stop();
     clearTimeout(this.#retry);
   }
@@ -111,12 +109,21 @@ export class LiveQuestion<Result> {
         const view = await this.#server.post<JobView<Result>>(`/api/${this.#room}`, body);
         connection.found();
         // Also where a newer question waits: what was answered in time is worth a look.
-        this.#begin(view);
+        if (this.#is_awaited) this.#begin(view);
+        else await this.#drop(view.job);
       } catch (error) {
-        if (this.#wanted === null) this.#refused(question, error);
+        if (this.#wanted === null && this.#is_awaited) this.#refused(question, error);
       }
     }
     this.#is_posting = false;
+  }
+
+  async #drop(job: string) {
+    try {
+      await this.#server.delete(`/api/jobs/${job}`);
+    } catch (error) {
+      this.problem = problem_of(error);
+    }
   }
 
   #post_later(question: Question) {

@@ -99,6 +99,30 @@ describe('a question', () => {
     expect(live.problem).toMatchObject({ message: 'too long', command: 'dewpoint phase map' });
   });
 
+  it('that is cancelled or left on its way is dropped as soon as its job has a name', async () => {
+    for (const leave of ['cancel', 'destroy'] as const) {
+      const { browser, live } = begin();
+      live.ask({ n: 1 });
+      void live[leave]();
+      await browser.last.answer(view({ job: '7-c' }));
+      expect(browser.streams).toHaveLength(0);
+      expect([browser.last.method, browser.last.address]).toEqual(['DELETE', '/api/jobs/7-c']);
+      expect(live.view).toBeNull();
+      if (leave === 'cancel') expect(live.standing).toBe('cancelled');
+    }
+  });
+
+  it('that waits for its turn is not sent again after a cancel', async () => {
+    const { browser, live } = begin();
+    live.ask({ n: 1 });
+    await browser.last.answer({ error: 'full', field: null }, 503, { 'Retry-After': '0.001' });
+    expect(live.standing).toBe('queued');
+    void live.cancel();
+    await new Promise((done) => setTimeout(done, 20));
+    expect(browser.requests).toHaveLength(1);
+    expect(live.standing).toBe('cancelled');
+  });
+
   it('is cancelled, and can be asked again', async () => {
     const { browser, live } = begin();
     live.ask({ n: 1 });

@@ -14,7 +14,7 @@ export interface QueryResult {
   draws: number;
   regime: string[][] | null;
   query: DataFrame;
-  theory: DataFrame;
+  theory: DataFrame | null; // not yet, at the first level
   sphere: { n: number; unit: Unit; temperatures: number[]; query: [number, number, number] } | null;
 }
 
@@ -24,7 +24,7 @@ export function unit_of(frame: DataFrame): Unit {
   return 'beta' in frame.dimensions ? 'beta' : 'theta';
 }
 
-/** Ordered weights at one temperature, beside what the limit law and the exact one say of the first. */
+/** Ordered weights at one temperature, beside the limit law at every rank and the exact mean of the first. */
 export function ordered_weights_figure({ query, theory }: QueryResult, at: At): LineFigureData {
   const unit = unit_of(query);
   const values = coordinates(query, unit);
@@ -36,16 +36,20 @@ export function ordered_weights_figure({ query, theory }: QueryResult, at: At): 
       label: k === at[unit] ? `${symbol_of(unit).sign} = ${number_text(value, 4)}` : 'other temperatures',
     }),
   }));
-  const theories = [
-    ['limit_largest_weight', 'limit law, first', colour_at(1)],
-    ['exact_largest_weight', 'exact at this n, first', kBlack],
-  ] as const;
-  const first = theories.map(([name, label, colour]) =>
-    point(1, measured_at(theory, name, at).mean, { label, colour, theory: true }),
-  );
+  const limit = series(cut(theory, 'limit_weight', 'rank', at), {
+    style: 'dashed',
+    colour: colour_at(1),
+    theory: true,
+    label: 'limit law',
+  });
+  const exact = point(1, measured_at(theory, 'exact_largest_weight', at).mean, {
+    label: 'exact at this n, first',
+    colour: kBlack,
+    theory: true,
+  });
   const drawn = [...all.filter((one) => !one.is_here), ...all.filter((one) => one.is_here)];
   const y = { label: 'mean weight', scale: 'logarithmic' as const };
-  return lines([panel('', { label: 'rank' }, y, [...drawn.map((one) => one.series), ...first])]);
+  return lines([panel('', { label: 'rank' }, y, [...drawn.map((one) => one.series), limit, exact])]);
 }
 
 const kSides = [
