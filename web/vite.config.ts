@@ -40,5 +40,5 @@ export default defineConfig(({ mode }) => ({
   },
   // The errata come from ../docs.
   server: { fs: { allow: ['..'] } },
-  test: { css: true, include: ['src/**/*.test.ts'] },
+  test: { css: true, include: ['src/**/*.test.ts'], setupFiles: ['vitest_setup.js'] },
 }));
