@@ -218,14 +218,32 @@ TEST(HeadStudy, ThroughADumpIsTheSameAsDirectlyFromTheDecoder) {
   const test::TinyDecoder decoder;
   const std::vector<int> tokens = test::tiny_tokens(160);
   const test::ScratchFolder folder;
-  capture_heads(*decoder, tokens, {}, {"tiny", "abc", 1.25}, ElementType::f32,
+  capture_heads(*decoder, tokens, {}, {"tiny", "abc"}, ElementType::f32,
                 folder / "dump.safetensors");
   const HeadDump dump = HeadDump::open(folder / "dump.safetensors");
   EXPECT_EQ(dump.facts().model, "tiny");
-  EXPECT_EQ(dump.facts().m_applied, 1.25);
+  EXPECT_EQ(dump.facts().m_applied, 1.0);
+  EXPECT_EQ(dump.facts().rope, "post");
   EXPECT_EQ(dump.shapes()[0].key_heads, 2U);
   EXPECT_EQ(bits_of_heads(heads_of(dump), small_plan()),
             bits_of_heads(heads_of(*decoder, tokens), small_plan()));
+}
+
+// Property (2): YaRN multiplies queries and keys by 1 + 0.1 log(factor).
+TEST(HeadStudy, ADumpSaysWhatTheRotationMultiplied) {
+  const test::TinyDecoder decoder;
+  const std::vector<int> tokens = test::tiny_tokens(160);
+  const test::ScratchFolder folder;
+  models::ForwardOptions options;
+  options.rope = (*decoder).config().attention.rope;
+  options.rope->kind = scaling::RopeKind::yarn;
+  options.rope->factor = 4.0;
+  options.rope->original_length = 40;
+  capture_heads(*decoder, tokens, options, {}, ElementType::f32, folder / "dump.safetensors");
+  const double multiplier = 1.0 + 0.1 * std::log(4.0);
+  // Its square, by way of a root and a square again: four roundings.
+  EXPECT_NEAR(HeadDump::open(folder / "dump.safetensors").facts().m_applied,
+              multiplier * multiplier, 4 * 2.3e-16 * multiplier * multiplier);
 }
 
 TEST(HeadStudy, AMultiplierOfTheRunChangesLaterLayersOnly) {

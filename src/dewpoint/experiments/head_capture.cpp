@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 #include "dewpoint/checkpoint/head_dump_writer.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/experiments/head_study.hpp"
+#include "dewpoint/models/layer_scheme.hpp"
 
 namespace dewpoint::experiments {
 namespace {
@@ -19,10 +22,31 @@ std::size_t window_of(const attention::Mask& mask) {
   return seen > far ? 0 : seen;
 }
 
-checkpoint::DumpFacts facts_of(const attention::Head& head, const CaptureNotes& notes) {
+using Schemes = std::vector<models::LayerScheme>;
+
+double applied_multiplier(const Schemes& schemes, std::size_t dimension) {
+  const auto of_layer = [&](const models::LayerScheme& scheme) {
+    const models::Rotation& rotation = scheme.rotation;
+    return rotation.rotary_dimension() == dimension ? rotation.factor * rotation.factor : 1.0;
+  };
+  const double first = of_layer(schemes.front());
+  const bool alike = std::all_of(schemes.begin(), schemes.end(),
+                                 [&](const auto& scheme) { return of_layer(scheme) == first; });
+  return alike ? first : 1.0;
+}
+
+bool turns(const Schemes& schemes) {
+  return std::any_of(schemes.begin(), schemes.end(), [](const models::LayerScheme& scheme) {
+    return !scheme.rotation.frequencies.empty();
+  });
+}
+
+checkpoint::DumpFacts facts_of(const attention::Head& head, const Schemes& schemes,
+                               const CaptureNotes& notes) {
   checkpoint::DumpFacts facts;
   facts.scale = head.scale;
-  facts.m_applied = notes.m_applied;
+  facts.m_applied = applied_multiplier(schemes, head.keys.cols());
+  facts.rope = turns(schemes) ? "post" : "none";
   facts.causal = !head.mask.hides_nothing();
   facts.window = window_of(head.mask);
   facts.softcap = head.softcap;
@@ -74,11 +98,13 @@ void capture_heads(const models::Decoder& decoder, std::span<const int> tokens,
                    const RunContext& context) {
   std::optional<checkpoint::HeadDumpWriter> writer;
   std::optional<Conformity> conformity;
+  const Schemes schemes = models::layer_schemes(decoder.config(), options.rope, tokens.size());
   heads_of(decoder, tokens, options)
       .show(
           [&](std::size_t layer, std::size_t head, const attention::Head& scores) {
             if (!writer) {
-              writer.emplace(path, plan_of(decoder, scores, type), facts_of(scores, notes));
+              writer.emplace(path, plan_of(decoder, scores, type),
+                             facts_of(scores, schemes, notes));
               conformity.emplace(scores);
             }
             conformity->check(layer, scores);

@@ -17,7 +17,6 @@ namespace dewpoint::experiments {
 /// What a dump says of itself and the pass does not know.
 struct CaptureNotes {
   std::string model, text_sha256;
-  double m_applied = 1.0;  // what the queries and keys contain of a multiplier
 };
 
 /// Writes the heads of all layers; one head is in memory at a time. The file appears when it is
@@ -26,6 +25,8 @@ struct CaptureNotes {
 ///   Domain      Error{bad_value} where layers differ in mask, scale or cap, which a dump has one
 ///               of; and whatever decoder and checkpoint::HeadDumpWriter refuse.
 ///   Properties  (1) for f32, measure_dump of the file gives the bytes of measure_decoder.
+///               (2) m_applied is f² of the rotation (YaRN, LongRoPE), 1 where it does not meet all
+///                   coordinates of all layers alike; rope is none where nothing turns.
 void capture_heads(const models::Decoder& decoder, std::span<const int> tokens,
                    const models::ForwardOptions& options, const CaptureNotes& notes,
                    checkpoint::ElementType type, const std::filesystem::path& path,
