@@ -49,8 +49,8 @@ TEXTS = {
         "formula": r"""
             Weights :math:`w_j \propto e^{\beta s_j}` of N Gaussian scores at the loads
             :math:`t = \beta/\beta_c`, :math:`\beta_c = \sqrt{2 \log N}/\sigma`: above 1 they freeze
-            onto few keys. A planted key of score :math:`s \sigma \sqrt{2 \log N}` is found where
-            :math:`t > s`-dependent loads allow.""",
+            onto few keys. A planted key of score :math:`s \sigma \sqrt{2 \log N}` is found above a load
+            that depends on s, and at no load for :math:`s < 1`.""",
         "example": """
             >>> import dewpoint as dp
             >>> result = dp.condense(n=1e30, t=[0.5, 2.0], draws=200)

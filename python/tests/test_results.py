@@ -95,8 +95,7 @@ def test_training_returns_its_trajectory():
 
 def test_labels_are_names():
     result = dp.train(m=16, sequences=200, steps=50)
-    stages = result.stages if isinstance(result.stages, dp.Frame) else next(
-        one for one in result.frames if one.name == "stages")
+    stages = next(frame for frame in result.frames if frame.name == "stages")
     assert "focus" in list(stages.dimensions["stage"])
 
 
