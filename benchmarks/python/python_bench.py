@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What Python costs: a dew point of 1000 scores in all, and a phase map against the program.
+"""What Python costs: a dew point of 1000 scores in all, a call of a verb, Ctrl-C, and a phase map
+against the program.
 
     PYTHONPATH=build/bench/python python_bench.py PROGRAM
 
@@ -10,9 +11,12 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import json
+import os
+import signal
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from array import array
 
@@ -64,11 +68,42 @@ def phase_map(program):
           f"{statistics.median(theirs):.3f} s")
 
 
+def call_of_a_verb():
+    times = [seconds(lambda: dp.predict.layer(n=1e6, rho=0.5, gamma=2)) for _ in range(200)]
+    print(f"dp.predict.layer: {1e3 * min(times):.2f} ms, median {1e3 * statistics.median(times):.2f}")
+
+
+def interrupted(work):
+    """Seconds from the signal to the exception."""
+    sent = []
+
+    def send():
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Timer(1.0, send).start()
+    try:
+        work()
+    except KeyboardInterrupt:
+        return time.perf_counter() - sent[0]
+    raise AssertionError("it ended before the signal")
+
+
+def ctrl_c():
+    works = {"condense": lambda: dp.condense(draws=1e7), "query": lambda: dp.query(draws=1e8),
+             "phase.point": lambda: dp.phase.point(n=16384, d=64, replicas=100),
+             "train": lambda: dp.train(steps=10**7, record_every=1000)}
+    for name, work in works.items():
+        print(f"Ctrl-C in dp.{name}: {1e3 * interrupted(work):.0f} ms")
+
+
 def main():
     program = sys.argv[1]
     print(f"dewpoint {dp.__version__}, NumPy {numpy.__version__}, Python {sys.version.split()[0]}")
     check(program)
     dew_of_vector()
+    call_of_a_verb()
+    ctrl_c()
     phase_map(program)
 
 

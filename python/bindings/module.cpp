@@ -65,7 +65,6 @@ py::dict read_study(const std::string& file) {
 PYBIND11_MODULE(_core, module) {
   using namespace dewpoint::python;
   module.attr("__version__") = dewpoint::version();
-  module.attr("commit") = dewpoint::commit();
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);

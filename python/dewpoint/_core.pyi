@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 from typing import Any, Callable, Mapping, Sequence
 
 __version__: str
-commit: str
 
 class Array:
     """Numbers in memory, for NumPy (numpy.asarray), PyTorch and JAX (from_dlpack)."""
