@@ -124,6 +124,30 @@ TEST(CentredCloud, TakesDirectionsOnAllSidesOfTheOrigin) {
   EXPECT_NEAR(gaps(0, 2), 1.0, 4 * kEps);
 }
 
+// x' = 0 points nowhere.
+TEST(CentredCloud, IsEmptyWhereAVectorIsZero) {
+  const Matrix<double> still(3, 2);
+  const std::vector<double> origin(2, 0.0);
+  EXPECT_EQ(CentredCloud::of_deviations(origin, still.view()).size(), 0U);
+}
+
+// Two tokens of a wide cloud, 1e-4 apart: a gap of 5e-9, which products tell to the rounding of 1.
+// Offsets are rounded to 2^-24 of their size, at most 1 here: e is off by 2 of those, Δ by 2·2/1e-4
+// times that, relative.
+TEST(CentredCloud, TellsNearGapsOneByOne) {
+  Matrix<double> y(4, 2);
+  const double angles[] = {0.3, 0.3001, 2.4, 4.5};
+  for (std::size_t i = 0; i < 4; ++i) {
+    y(i, 0) = std::cos(angles[i]);
+    y(i, 1) = std::sin(angles[i]);
+  }
+  const CentredCloud cloud = CentredCloud::of_unit_vectors(y);
+  const double exact = 1.0 - std::cos(1e-4);
+  EXPECT_LT(exact, cloud.resolution());
+  EXPECT_NEAR(cloud.near_gap(0, 1), 2.0 * std::pow(std::sin(0.5e-4), 2.0),
+              4.0 / 1e-4 * 0x1p-24 * 5e-9);
+}
+
 TEST(CentredCloud, MeanGapIsTheMeanOfTheGaps) {
   const Matrix<double> y = narrow_cloud(33, 9, 0.4);
   const CentredCloud cloud = CentredCloud::of_unit_vectors(y);
@@ -147,6 +171,28 @@ TEST(TokenCloud, SplitsTokensIntoDirectionsAndNorms) {
   EXPECT_DOUBLE_EQ(cloud.directions(1, 1), -1.0);
   set_unit_norms(cloud);
   EXPECT_EQ(cloud.norms[0], 1.0);
+}
+
+// Squares of 1e-160 are denormal, of 1e-310 zero, of 1e300 infinite. Denormal coordinates are given
+// to the spacing of denormal numbers, here 4.9e-324/1e-310 of them.
+TEST(TokenCloud, SplitsTokensOfAnySize) {
+  for (const double scale : {1e-310, 1e-160, 1e-30, 1.0, 1e160, 1e300, 1e307}) {
+    Matrix<double> x(2, 3);
+    const double row[] = {1.0, -2.0, 2.0};
+    for (std::size_t k = 0; k < 3; ++k) {
+      x(0, k) = scale * row[k];
+      x(1, k) = row[k];
+    }
+    const TokenCloud cloud = split_norms(x);
+    const double given = scale < 1e-300 ? 5e-14 : 0x1p-51;
+    EXPECT_NEAR(cloud.norms[0] / scale, 3.0, 3.0 * given) << scale;
+    for (std::size_t k = 0; k < 3; ++k) {
+      EXPECT_NEAR(cloud.directions(0, k), row[k] / 3.0, given) << scale;
+    }
+  }
+  Matrix<double> least(1, 2);
+  least(0, 1) = -std::numeric_limits<double>::denorm_min();
+  EXPECT_EQ(split_norms(least).directions(0, 1), -1.0);
 }
 
 }  // namespace

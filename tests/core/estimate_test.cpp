@@ -52,6 +52,8 @@ TEST(RunningMoments, MergeLikeOneLongSequence) {
   EXPECT_NEAR(empty.variance(), whole.variance(), 1e5 * eps);
 }
 
+TEST(Estimates, SayWhenThereIsNoMean) { EXPECT_EQ(to_string(Estimate{}), "undefined"); }
+
 TEST(RunningMoments, DoNotInventAnErrorForOneValue) {
   RunningMoments one;
   one.add(2.0);

@@ -34,6 +34,20 @@ Polar polar(std::span<const double> base, const std::vector<double>& mean) {
   return v;
 }
 
+// Squares of coordinates neither overflow nor are lost to underflow where their sum lies here.
+bool square_is_safe(double square) { return square > 0x1p-900 && square < 0x1p900; }
+
+// 2^e is the size of the largest coordinate.
+int largest_exponent(std::span<const double> row) {
+  double largest = 0.0;
+  for (const double x : row) largest = std::max(largest, std::abs(x));
+  return std::ilogb(largest);
+}
+
+void shift_exponents(std::span<double> row, int by) {
+  for (double& x : row) x = std::ldexp(x, by);
+}
+
 std::vector<float> to_float(const std::vector<double>& v) { return {v.begin(), v.end()}; }
 
 }  // namespace
@@ -43,8 +57,11 @@ TokenCloud split_norms(Matrix<double> tokens) {
   cloud.norms.resize(tokens.rows());
   for (std::size_t i = 0; i < tokens.rows(); ++i) {
     const auto row = tokens.row(i);
-    cloud.norms[i] = std::sqrt(inner(row, row));
-    for (double& x : row) x /= cloud.norms[i];
+    const int scale = square_is_safe(inner(row, row)) ? 0 : largest_exponent(row);
+    if (scale != 0) shift_exponents(row, -scale);
+    const double norm = std::sqrt(inner(row, row));
+    for (double& x : row) x /= norm;
+    cloud.norms[i] = std::ldexp(norm, scale);
   }
   cloud.directions = std::move(tokens);
   return cloud;
@@ -95,6 +112,7 @@ CentredCloud CentredCloud::of_deviations(std::span<const double> base,
     for (std::size_t k = 0; k < mean.size(); ++k) deviation[k] = deviations(i, k) - mean[k];
     const double excess = 2.0 * c * inner(deviation, v.direction) + inner(deviation, deviation);
     const double length = std::sqrt(std::max(c * c + excess, 0.0));
+    if (!(length > 0.0)) return {};
     const double pull = -excess / (c + length);
     for (std::size_t k = 0; k < mean.size(); ++k) {
       offsets(i, k) = static_cast<float>((deviation[k] + pull * v.direction[k]) / length);
@@ -123,6 +141,13 @@ void CentredCloud::gaps(Range rows, Range cols, MatrixView<float> out) const {
   for (std::size_t t = std::max(rows.begin, cols.begin); t < std::min(rows.end, cols.end); ++t) {
     out(t - rows.begin, t - cols.begin) = 0.0F;
   }
+}
+
+float CentredCloud::near_gap(std::size_t i, std::size_t j) const {
+  const auto a = offsets_.row(i), b = offsets_.row(j);
+  float sum = 0.0F;
+  for (std::size_t k = 0; k < a.size(); ++k) sum += (a[k] - b[k]) * (a[k] - b[k]);
+  return 0.5F * sum;
 }
 
 float CentredCloud::resolution() const {

@@ -55,7 +55,8 @@ class CentredCloud final : public GapSource {
   ///     ‖v + D_i‖ = √(c² + 2 c p_i + ‖D_i‖²) =: m_i,
   ///     o_i = (D_i + (c − m_i) u) / m_i,   c − m_i = −(2 c p_i + ‖D_i‖²) / (c + m_i):
   ///
-  /// nothing is subtracted that is nearly equal, whatever the size of D_i.
+  /// nothing is subtracted that is nearly equal, whatever the size of D_i. A cloud of size 0 where
+  /// one of the vectors in double is zero: it has no direction.
   static CentredCloud of_deviations(std::span<const double> base,
                                     MatrixView<const float> deviations);
   static CentredCloud of_deviations(std::span<const double> base,
@@ -73,6 +74,11 @@ class CentredCloud final : public GapSource {
 
   void gaps(Range rows, Range cols, MatrixView<float> out) const override;
   [[nodiscard]] float resolution() const override;
+
+  /// One gap from the differences of coordinates: d operations instead of a share in a product,
+  /// and relative to itself as far as √Δ is above the rounding of an offset, where `gaps` is
+  /// relative to the cloud.
+  [[nodiscard]] float near_gap(std::size_t i, std::size_t j) const;
 
   /// Mean of Δ_ij over all pairs i < j, from Σ‖o‖² in O(n).
   [[nodiscard]] double mean_gap() const;

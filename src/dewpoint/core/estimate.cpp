@@ -36,6 +36,7 @@ Estimate RunningMoments::estimate() const {
 }
 
 std::string to_string(const Estimate& estimate) {
+  if (std::isnan(estimate.mean)) return "undefined";
   if (!std::isfinite(estimate.standard_error)) return fmt::format("{:.6g} ± ?", estimate.mean);
   if (estimate.standard_error == 0.0) return fmt::format("{:.10g} ± 0", estimate.mean);
   // Two digits of the error, and the mean to the same place.

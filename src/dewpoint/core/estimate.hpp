@@ -17,7 +17,7 @@ struct Estimate {
   std::uint64_t samples = 0;
 };
 
-/// "0.5010 ± 0.0045": as many digits as the error deserves; "0.501 ± ?" when it is unknown.
+/// "0.5010 ± 0.0045", the digits that the error deserves; "0.501 ± ?" without one; or "undefined".
 [[nodiscard]] std::string to_string(const Estimate& estimate);
 
 /// Mean and spread of a sequence, one value at a time [Welford 1962], joined in pieces

@@ -57,7 +57,8 @@ struct RowPointers {
 HWY_INLINE void one_vector(Tag f, const kernels::BlockScale& scale,
                            const kernels::QueryTerms& query, const RowPointers& at, std::size_t k,
                            RowSums& sums) {
-  const auto gap = hn::Load(f, at.gaps + k);
+  // 2 is the largest gap of unit vectors: that of hidden keys would overflow with beta squared.
+  const auto gap = hn::Min(hn::Load(f, at.gaps + k), hn::Set(f, 2.0F));
   const auto overlap = hn::Load(f, at.overlaps + k);
   const auto weight = hn::Mul(hn::Load(f, at.weights + k), hn::Set(f, query.share));
   const auto key_part = hn::Add(hn::Load(f, at.along_centre + k), overlap);  // ⟨m_j, o_i⟩

@@ -36,12 +36,14 @@ void throw_unwritable(const fs::path& file, std::string_view reason) {
   throw Error(Code::unwritable_file, fmt::format("cannot write '{}': {}", file.string(), reason));
 }
 
-PendingFile::PendingFile(fs::path target) : target_(std::move(target)), temporary_(target_) {
-  if (!target_.has_filename()) throw_unwritable(target_, "not the name of a file");
+PendingFile::PendingFile(OutputFile target, FileKind kind)
+    : target_(std::move(target)), kind_(std::move(kind)), temporary_(target_.path) {
+  if (!target_.path.has_filename()) throw_unwritable(target_.path, "not the name of a file");
+  expect_replaceable(target_, kind_);
   temporary_ += fmt::format(".tmp-{}", ::getpid());
   ::unlink(temporary_.c_str());  // left by a killed process that had our number
   const int descriptor = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor < 0) throw_unwritable(target_, reason(errno));
+  if (descriptor < 0) throw_unwritable(target_.path, reason(errno));
   ::close(descriptor);
 }
 
@@ -51,13 +53,16 @@ PendingFile::~PendingFile() {
 
 void PendingFile::commit() {
   if (const int failure = sync_to_disk(temporary_, O_RDWR)) {
-    throw_unwritable(target_, reason(failure));
+    throw_unwritable(target_.path, reason(failure));
   }
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) throw_unwritable(target_, reason(errno));
+  expect_replaceable(target_, kind_);  // somebody may have come first
+  if (::rename(temporary_.c_str(), target_.path.c_str()) != 0) {
+    throw_unwritable(target_.path, reason(errno));
+  }
   temporary_.clear();
   // The rename itself survives a power cut once the folder is synced. Some file systems refuse to
   // sync a folder; the new file is complete either way.
-  static_cast<void>(sync_to_disk(folder_of(target_), O_RDONLY | O_DIRECTORY));
+  static_cast<void>(sync_to_disk(folder_of(target_.path), O_RDONLY | O_DIRECTORY));
 }
 
 }  // namespace dewpoint

@@ -22,7 +22,7 @@ struct TokenCloud {
   [[nodiscard]] std::size_t dimension() const { return directions.cols(); }
 };
 
-/// Splits raw tokens (n x d) into directions and norms. Every row must be non-zero and finite.
+/// Splits raw tokens (n x d), rows non-zero and finite of any size, into directions and norms.
 [[nodiscard]] TokenCloud split_norms(Matrix<double> tokens);
 
 /// Ensures norms of 1, keeping directions.
