@@ -200,7 +200,18 @@ TEST_F(Npz, WhoseMembersOverlapAreRefused) {
       << refused.message;
 }
 
-// --- property (4) --------------------------------------------------------------------------------
+// Property (4): 64 MiB of zeros behind a header that promises 1 KiB, and damage in their middle
+// that whoever unpacks them meets first.
+TEST_F(Npz, WhoseMembersAreLongerThanTheirHeaderSaysAreRefusedBeforeTheyAreUnpacked) {
+  std::string bytes = archive_of(
+      "with zipfile.ZipFile('x.npz', 'w', zipfile.ZIP_DEFLATED) as z:\n"
+      "    z.writestr('z.npy', npy(np.zeros(1024, 'u1')) + bytes(1 << 26))\n");
+  bytes[bytes.size() / 2] ^= 0x55;
+  expect_refused(bytes, "member 'z': data: found 67109888 bytes",
+                 "allowed: 1024 bytes, for shape (1024,) of 1-byte elements");
+}
+
+// --- property (5) --------------------------------------------------------------------------------
 
 TEST(NpzDamage, WhatIsNoArchiveIsRefused) {
   expect_refused("", "archive", "allowed: a ZIP archive");

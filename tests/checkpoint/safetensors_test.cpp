@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "checkpoint/foreign_files.hpp"
-#include "dewpoint/checkpoint/mapped_file.hpp"
+#include "dewpoint/checkpoint/foreign_file.hpp"
 #include "support/test_seed.hpp"
 
 namespace dewpoint::checkpoint {
@@ -318,8 +318,8 @@ TEST_F(PythonSafetensors, AreReadAtAnyAlignment) {
 TEST(SafetensorsOfOthers, ARealCheckpointIsRead) {
   const fs::path path = fs::path(DEWPOINT_DATA) / "capp-gpt2" / "model.safetensors";
   if (!fs::exists(path)) GTEST_SKIP() << path << " is not there";
-  const MappedFile mapped(path, "a checkpoint");
-  const SafetensorsContent content = parse_safetensors(mapped.bytes(), path.string());
+  const auto file = std::make_shared<const ForeignFile>(path, "a checkpoint");
+  const SafetensorsContent content = parse_safetensors(file, path.string());
   EXPECT_EQ(content.metadata.at("format"), "pt");
   EXPECT_EQ(content.tensors.size(), 52u);
   EXPECT_EQ(shape_text(named(content, "transformer.wpe.weight").shape), "[512, 64]");

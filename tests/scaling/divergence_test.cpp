@@ -64,6 +64,15 @@ AttentionConfig with_another_length() {
   return config;
 }
 
+AttentionConfig mistral4() {
+  AttentionConfig config = configs::ministral3();
+  config.model_type = "mistral4";
+  config.latent_attention = true;
+  config.head_dimension = 192;
+  config.rotary_dimension = 64;
+  return config;
+}
+
 struct Example {
   AttentionConfig has, has_not;
   std::size_t length = 0;
@@ -88,7 +97,6 @@ std::map<std::string, Example> examples() {
         }(),
         configs::laguna()}},
       {"sglang-laguna-divides-out", {configs::laguna(), yarn}},
-      {"sglang-ministral-ignores-mscale", {configs::ministral3(), yarn}},
       {"megatron-has-no-attention-factor", {configs::laguna(), agreed}},
       {"llama-cpp-overwrites-yarn-attn-factor", {yarn, configs::longrope(4.0)}},
       {"llama-cpp-drops-attention-factor", {configs::laguna(), agreed}},
@@ -103,13 +111,20 @@ std::map<std::string, Example> examples() {
       {"llama-cpp-yarn-log-multiplier-two-meanings", {one_mscale, yarn}},
       {"lmdeploy-refuses-longrope", {configs::longrope(4.0), yarn}},
       {"transformerlens-yarn-defaults-to-one", {olmo3(), yarn}},
-      {"static-factor-on-short-text", {yarn, configs::laguna()}},
+      {"static-factor-on-short-text",
+       {yarn,
+        [] {  // trained with its extension: to serve it without would be wrong
+          AttentionConfig config = configs::yarn(32.0, 4096);
+          config.model_type = "gpt_oss";
+          return config;
+        }()}},
       {"vllm-llama-4-tuning-by-length", {configs::llama4(), plain, 32768}},
       {"llama-cpp-llama-4-hard-coded", {with_other_tuning(), configs::llama4()}},
       {"hf-llama-4-positions-from-arange", {configs::llama4(), plain}},
       {"vllm-ignores-nested-llama-4-scaling", {configs::ministral3(), with_top_level_scaling()}},
       {"hf-ignores-top-level-llama-4-scaling", {with_top_level_scaling(), configs::ministral3()}},
       {"sglang-ministral-fixed-length", {with_another_length(), configs::ministral3()}},
+      {"llama-cpp-mistral-4-drops-temperature", {mistral4(), configs::ministral3()}},
       {"logn-missing-in-vllm", {configs::qwen1(), plain}},
       {"logn-missing-in-sglang", {configs::qwen1(), plain}},
       {"logn-missing-in-llama-cpp", {configs::qwen1(), plain}},

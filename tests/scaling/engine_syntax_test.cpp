@@ -202,6 +202,37 @@ TEST(EngineSyntax, WarnsThatLlamaCppOverwritesItsFlag) {
   EXPECT_EQ(without.text, "--yarn-attn-factor 1.2");
 }
 
+// llama.cpp b21e4de7, src/llama-arch.cpp:5-160: its names are not Hugging Face's model_type.
+TEST(EngineSyntax, PutsLlamaCppsNameBeforeItsKeys) {
+  const auto prefix = [](AttentionConfig config, const std::string& type) {
+    config.model_type = type;
+    const std::string text =
+        export_schedule(config, Engine::llama_cpp,
+                        constant(1.3, static_cast<double>(config.max_positions)))
+            .text;
+    const std::size_t first = text.find("--override-kv ") + 14;
+    return text.substr(first, text.find('.', first) - first);
+  };
+  const AttentionConfig yarn = configs::yarn(16.0), latent = configs::deepseek(1.0);
+  EXPECT_EQ(prefix(yarn, "llama"), "llama");
+  EXPECT_EQ(prefix(yarn, "qwen3_moe"), "qwen3moe");
+  EXPECT_EQ(prefix(yarn, "gpt_oss"), "gpt-oss");
+  EXPECT_EQ(prefix(yarn, "gemma3_text"), "gemma3");
+  EXPECT_EQ(prefix(yarn, "olmo3"), "olmo2");
+  EXPECT_EQ(prefix(yarn, "olmo2"), "olmo2");
+  EXPECT_EQ(prefix(latent, "deepseek_v3"), "deepseek2");
+  EXPECT_EQ(prefix(latent, "deepseek_v32"), "deepseek32");
+  EXPECT_EQ(prefix(latent, "glm_moe_dsa"), "glm-dsa");
+  EXPECT_EQ(prefix(latent, "mistral4"), "mistral4");
+}
+
+TEST(EngineSyntax, IsNotExactWhereAnEngineWasNotRead) {
+  const AttentionConfig config = configs::longrope(4.0);
+  const EngineExport result = export_schedule(config, Engine::megatron, constant(1.3, 32768.0));
+  EXPECT_FALSE(result.exact);
+  EXPECT_TRUE(warns(result, "not verified for this model: longrope not read there"));
+}
+
 TEST(EngineSyntax, KeepsLongRopesLists) {
   const AttentionConfig config = configs::longrope(4.0);
   for (const Engine engine : {Engine::hf, Engine::vllm, Engine::sglang, Engine::llama_cpp}) {
@@ -302,6 +333,12 @@ TEST(EngineSyntax, SpeaksMinistralsKeys) {
   }
   EXPECT_EQ(export_schedule(config, Engine::llama_cpp, request).text,
             "--override-kv mistral3.attention.temperature_scale=float:0.2");
+  AttentionConfig latent = config;
+  latent.model_type = "mistral4";
+  latent.latent_attention = true;
+  EXPECT_EQ(export_schedule(latent, Engine::llama_cpp, request).text,
+            "--override-kv mistral4.attention.temperature_scale=float:0.2 "
+            "--override-kv mistral4.attention.temperature_length=int:16384");
 }
 
 TEST(EngineSyntax, SpeaksLlama4sKeys) {

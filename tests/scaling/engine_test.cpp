@@ -74,15 +74,27 @@ TEST(EngineScale, ScalesTheSoftmaxOfDeepSeek) {
   }
 }
 
+// SGLang cce0a124, layers/rotary_embedding/factory.py:284 and yarn.py:96-105.
 TEST(EngineScale, TurnsMinistral3WithOneInHfAndMoreInVllm) {
   const auto factor = [](Engine engine) {
     return std::sqrt(rotary(configs::ministral3(), engine));
   };
   EXPECT_EQ(factor(Engine::hf), 1.0);
   EXPECT_NEAR(factor(Engine::vllm), 1.27726, kFive);
-  EXPECT_NEAR(factor(Engine::sglang), 1.27726, kFive);
+  EXPECT_EQ(factor(Engine::sglang), 1.0);
   EXPECT_NEAR(factor(Engine::llama_cpp), 1.0, kRounding);
   EXPECT_NEAR(factor(Engine::lmdeploy), 1.0, kRounding);
+}
+
+// The same lines: both keys count where they are there, zero or not. Hugging Face asks for truth.
+TEST(EngineScale, CountsAZeroMscaleInSglang) {
+  AttentionConfig config = configs::yarn(16.0);
+  config.rope.mscale = 0.0;
+  config.rope.mscale_all_dim = 0.0;
+  EXPECT_EQ(rotary(config, Engine::sglang), 1.0);
+  EXPECT_NEAR(rotary(config, Engine::hf), 1.631, kThree);
+  config.rope.mscale_all_dim.reset();
+  EXPECT_NEAR(rotary(config, Engine::sglang), 1.631, kThree);
 }
 
 TEST(EngineScale, TurnsLagunaWithOneInHfAndMoreInVllm) {
@@ -345,9 +357,23 @@ TEST(EngineScale, TakesTheLocalRotationForSlidingLayers) {
 }
 
 TEST(EngineScale, SaysWhereAnEngineWasNotRead) {
-  const std::vector<std::string> notes = engine_scale(configs::qwen1(), Engine::megatron).notes;
-  ASSERT_EQ(notes.size(), 1U);
-  EXPECT_EQ(notes[0], "qwen not checked: assumed as hf");
+  EXPECT_EQ(engine_scale(configs::qwen1(), Engine::megatron).unverified, "qwen not read there");
+  EXPECT_EQ(engine_scale(configs::qwen1(), Engine::lmdeploy).unverified, "");
+  EXPECT_EQ(engine_scale(configs::longrope(4.0), Engine::megatron).unverified,
+            "longrope not read there");
+  for (const Engine engine : engines())
+    EXPECT_EQ(engine_scale(configs::plain(), engine).unverified, "") << name_of(engine);
+}
+
+TEST(EngineScale, KnowsHowManyKeysALayerSees) {
+  AttentionConfig config = configs::inkling();
+  config.sliding_window = 512;
+  const EngineScale scale = engine_scale(config, Engine::hf);
+  EXPECT_EQ(layer(scale, "sliding window").most_keys, 512U);
+  EXPECT_EQ(layer(scale, "full attention").most_keys, 0U);
+  AttentionConfig chunked = configs::llama4();
+  chunked.attention_chunk = 8192;
+  EXPECT_EQ(layer(engine_scale(chunked, Engine::hf), "chunked attention").most_keys, 8192U);
 }
 
 TEST(EngineScale, RefusesAHeadWithoutCoordinates) {

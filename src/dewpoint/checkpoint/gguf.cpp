@@ -22,22 +22,26 @@ std::string_view as_text(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Cuts values off the front of the file; `field` is what a refusal names.
+// Cuts values off the front of the file; `field` is what a refusal names. What is taken stays until
+// more is taken.
 class Cursor {
  public:
-  explicit Cursor(Bytes bytes) : rest_(bytes) {}
+  Cursor(const ByteSource& bytes, std::size_t first) : bytes_(bytes), next_(first) {}
 
-  [[nodiscard]] std::uint64_t left() const { return rest_.size(); }
+  [[nodiscard]] std::uint64_t left() const { return bytes_.size() - next_; }
 
   Bytes take(std::uint64_t count, const std::string& field) {
-    if (count > rest_.size()) {
-      throw Refusal{field,
-                    fmt::format("the end of the file after {} of {} bytes", rest_.size(), count),
-                    "a complete file"};
-    }
-    const Bytes front = rest_.first(static_cast<std::size_t>(count));
-    rest_ = rest_.subspan(static_cast<std::size_t>(count));
+    expect(count, field);
+    const std::size_t offset = next_ - window_first_;
+    if (offset + count > window_.size()) read_window(static_cast<std::size_t>(count));
+    const Bytes front = Bytes(window_).subspan(next_ - window_first_, count);
+    next_ += static_cast<std::size_t>(count);
     return front;
+  }
+
+  void skip(std::uint64_t count, const std::string& field) {
+    expect(count, field);
+    next_ += static_cast<std::size_t>(count);
   }
 
   template <class T>
@@ -64,7 +68,24 @@ class Cursor {
   }
 
  private:
-  Bytes rest_;
+  static constexpr std::size_t kWindow = std::size_t{64} << 10;
+
+  void expect(std::uint64_t count, const std::string& field) const {
+    if (count <= left()) return;
+    throw Refusal{field, fmt::format("the end of the file after {} of {} bytes", left(), count),
+                  "a complete file"};
+  }
+
+  void read_window(std::size_t count) {
+    window_first_ = next_;
+    window_.resize(std::min<std::size_t>(std::max(count, kWindow), left()));
+    bytes_.read(next_, window_);
+  }
+
+  const ByteSource& bytes_;
+  std::size_t next_;
+  std::size_t window_first_ = 0;
+  std::vector<std::byte> window_;
 };
 
 // --- types -----------------------------------------------------------------------------------
@@ -147,7 +168,7 @@ void skip_elements(Cursor& cursor, const GgufArray& array, const std::string& fi
   } else if (array.element == GgufType::array) {
     for (std::uint64_t k = 0; k < array.length; ++k) take_array(cursor, field, depth + 1);
   } else {
-    cursor.take(array.length * least_bytes(array.element), field);
+    cursor.skip(array.length * least_bytes(array.element), field);
   }
 }
 
@@ -192,28 +213,27 @@ std::uint32_t take_version(Cursor& cursor) {
 }
 
 void take_pair(Cursor& cursor, GgufMetadata& metadata) {
-  const std::string_view key = cursor.string("key");
+  const std::string key(cursor.string("key"));
   if (key.empty() || key.size() > kGgufKeyLength) {
     throw Refusal{"key", fmt::format("{} bytes", key.size()),
                   fmt::format("1 to {} bytes", kGgufKeyLength)};
   }
   const std::string field = excerpt(key);
   GgufValue value = take_value(cursor, field);
-  if (!metadata.values.try_emplace(std::string(key), std::move(value)).second) {
+  if (!metadata.values.try_emplace(key, std::move(value)).second) {
     throw Refusal{field, "the key twice", "every key once"};
   }
 }
 
 }  // namespace
 
-bool is_gguf(Bytes bytes) { return as_text(bytes).starts_with(kMagic); }
+bool is_gguf(const ByteSource& bytes) { return bytes.text(0, kMagic.size()) == kMagic; }
 
-GgufMetadata parse_gguf(Bytes bytes) {
+GgufMetadata parse_gguf(const ByteSource& bytes) {
   if (!is_gguf(bytes)) {
-    throw Refusal{"magic", fmt::format("'{}'", excerpt(as_text(bytes).substr(0, kMagic.size()))),
-                  "'GGUF'"};
+    throw Refusal{"magic", fmt::format("'{}'", excerpt(bytes.text(0, kMagic.size()))), "'GGUF'"};
   }
-  Cursor cursor(bytes.subspan(kMagic.size()));
+  Cursor cursor(bytes, kMagic.size());
   GgufMetadata metadata;
   metadata.version = take_version(cursor);
   metadata.tensors = cursor.number<std::uint64_t>("number of tensors");

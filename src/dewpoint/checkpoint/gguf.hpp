@@ -15,11 +15,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
+
+#include "dewpoint/checkpoint/foreign_file.hpp"
 
 namespace dewpoint::checkpoint {
 
@@ -61,7 +62,7 @@ inline constexpr std::size_t kGgufArrayDepth = 4;     // arrays of arrays of arr
 inline constexpr std::size_t kGgufKeyLength = 65535;  // of the format
 
 /// Whether bytes begin as a GGUF file does.
-[[nodiscard]] bool is_gguf(std::span<const std::byte> bytes);
+[[nodiscard]] bool is_gguf(const ByteSource& bytes);
 
 /// Throws Refusal whose field is a part of the header or a key.
 ///
@@ -71,6 +72,6 @@ inline constexpr std::size_t kGgufKeyLength = 65535;  // of the format
 ///               (3) no key is there twice.
 ///               (4) what follows the metadata is never looked at.
 ///   Reference   the GGUF specification of the ggml project.
-[[nodiscard]] GgufMetadata parse_gguf(std::span<const std::byte> bytes);
+[[nodiscard]] GgufMetadata parse_gguf(const ByteSource& bytes);
 
 }  // namespace dewpoint::checkpoint

@@ -4,7 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -20,9 +22,12 @@ using scaling::AttentionConfig;
 using scaling::RopeKind;
 using Json = ConfigReader::Json;
 
+constexpr Range kAnyLength{0, kLength.most};
+
 // --- what the architecture means -----------------------------------------------------------------
 
-// Facts that llama.cpp has in its code and not in the file.
+// Facts that llama.cpp (commit b21e4de7, src/models/) has in its code and not in the file:
+// gemma2.cpp:22-29, gemma3.cpp:26-33, gemma3n.cpp:10, llama4.cpp:8-17, olmo2.cpp:6-15 and 121.
 struct Architecture {
   std::string_view name;
   std::string_view activation = "silu";
@@ -33,6 +38,9 @@ struct Architecture {
   bool learned_sinks = false;
   bool rotates = true;
   bool temperature_tuning = false;
+  bool local_unscaled = false;  // layers with a window turn without YaRN
+  std::size_t wide_at = 0;      // layers of the size whose τ is (embedding/heads)^{−1/2}
+  std::optional<double> built_in_scale{};  // τ
 };
 
 constexpr std::array kArchitectures{
@@ -43,17 +51,38 @@ constexpr std::array kArchitectures{
     Architecture{.name = "qwen3", .query_key_norm = true},
     Architecture{.name = "qwen3moe", .query_key_norm = true},
     Architecture{.name = "gemma", .activation = "gelu_pytorch_tanh"},
-    Architecture{.name = "gemma2", .activation = "gelu_pytorch_tanh", .window_pattern = 2},
+    Architecture{
+        .name = "gemma2", .activation = "gelu_pytorch_tanh", .window_pattern = 2, .wide_at = 46},
     Architecture{.name = "gemma3",
                  .activation = "gelu_pytorch_tanh",
                  .window_pattern = 6,
-                 .query_key_norm = true},
+                 .query_key_norm = true,
+                 .wide_at = 62},
+    Architecture{.name = "gemma3n",
+                 .activation = "gelu_pytorch_tanh",
+                 .window_pattern = 5,
+                 .query_key_norm = true,
+                 .built_in_scale = 1.0},
+    Architecture{.name = "olmo2", .window_pattern = 4, .local_unscaled = true},
     Architecture{
         .name = "gpt-oss", .window_pattern = 2, .attention_bias = true, .learned_sinks = true},
     Architecture{.name = "grok", .activation = "gelu"},
     Architecture{.name = "smollm3", .no_rope_interval = 4},
     Architecture{.name = "llama4", .no_rope_interval = 4, .temperature_tuning = true},
 };
+
+// Read as well, with nothing to note: τ = d^{−1/2} or attention.scale, rotations as in the file.
+constexpr std::array<std::string_view, 19> kPlainArchitectures = {
+    "apertus",      "arcee",   "command-r", "deepseek2",  "deepseek32", "dots1", "ernie4_5",
+    "ernie4_5-moe", "glm-dsa", "granite",   "granitemoe", "laguna",     "llama", "mistral3",
+    "mistral4",     "olmo",    "olmoe",     "phi3",       "phimoe"};
+
+bool is_known(std::string_view name) {
+  const auto is_it = [&](const auto& known) { return std::string_view(known) == name; };
+  return std::any_of(kPlainArchitectures.begin(), kPlainArchitectures.end(), is_it) ||
+         std::any_of(kArchitectures.begin(), kArchitectures.end(),
+                     [&](const Architecture& known) { return is_it(known.name); });
+}
 
 Architecture architecture(std::string_view name) {
   for (const Architecture& known : kArchitectures) {
@@ -208,9 +237,9 @@ void read_rotation(const ConfigReader& keys, const Architecture& facts,
                                   static_cast<double>(attention.head_dimension);
   }
   const auto local_base = keys.number({"rope.freq_base_swa"}, {1.001, 1e15});
-  if (attention.sliding_window == 0 || !local_base) return;
+  if (attention.sliding_window == 0 || (!local_base && !facts.local_unscaled)) return;
   scaling::RopeScaling local;
-  local.base = *local_base;
+  local.base = local_base.value_or(attention.rope.base);
   local.rotary_share = attention.rope.rotary_share;
   local.original_length = attention.max_positions;
   if (local != attention.rope) attention.local_rope = local;
@@ -237,13 +266,17 @@ std::vector<std::string> window_types(const ConfigReader& keys, const Architectu
   return types;
 }
 
+// Llama 4 (MobileLLM): a window of 0 in the file means rotation in every layer and no tuning.
+bool never_tuned(const ConfigReader& keys, const Architecture& facts) {
+  return facts.temperature_tuning && keys.count({"attention.sliding_window"}, kAnyLength) == 0;
+}
+
 void read_layers(const ConfigReader& keys, const Architecture& facts, AttentionConfig& attention) {
-  attention.sliding_window =
-      keys.count({"attention.sliding_window"}, {0, kLength.most}).value_or(0);
+  attention.sliding_window = keys.count({"attention.sliding_window"}, kAnyLength).value_or(0);
   if (attention.sliding_window > 0) {
     attention.layer_types = window_types(keys, facts, attention.layers);
   }
-  if (facts.no_rope_interval == 0) return;
+  if (facts.no_rope_interval == 0 || never_tuned(keys, facts)) return;
   attention.rotates.resize(attention.layers);
   for (std::size_t layer = 0; layer < attention.layers; ++layer) {
     attention.rotates[layer] = (layer + 1) % facts.no_rope_interval != 0;
@@ -256,7 +289,16 @@ void read_scale(const ConfigReader& keys, const Architecture& facts, AttentionCo
   attention.gguf_temperature_scale = keys.number({"attention.temperature_scale"}, kAnyNumber);
   attention.softcap = keys.number({"attn_logit_softcapping"}, kPositive);
   attention.learned_sinks = facts.learned_sinks;
-  if (facts.temperature_tuning) attention.temperature_tuning = scaling::TemperatureTuning{};
+  attention.built_in_scale = facts.built_in_scale;
+  if (facts.temperature_tuning && !never_tuned(keys, facts))
+    attention.temperature_tuning = scaling::TemperatureTuning{};
+}
+
+// Gemma 2 and 3 of 27 billion parameters, which llama.cpp tells by their number of layers.
+void read_wide_scale(const Architecture& facts, ModelConfig& config) {
+  if (facts.wide_at == 0 || config.layers != facts.wide_at) return;
+  const std::size_t width = config.hidden_size / config.attention.heads;
+  config.attention.built_in_scale = 1.0 / std::sqrt(static_cast<double>(width));
 }
 
 ModelConfig read_config(const GgufMetadata& metadata, std::string_view name) {
@@ -264,6 +306,7 @@ ModelConfig read_config(const GgufMetadata& metadata, std::string_view name) {
   config.source = Source::gguf;
   config.file = name;
   config.model_type = architecture_name(metadata);
+  config.known = is_known(config.model_type);
   const Architecture facts = architecture(config.model_type);
   config.activation = facts.activation;
   config.attention_bias = facts.attention_bias;
@@ -283,12 +326,13 @@ ModelConfig read_config(const GgufMetadata& metadata, std::string_view name) {
   read_layers(keys, facts, attention);
   read_rotation(keys, facts, attention);
   read_scale(keys, facts, attention);
+  read_wide_scale(facts, config);
   return config;
 }
 
 }  // namespace
 
-ModelConfig parse_gguf_config(std::span<const std::byte> bytes, std::string_view name) {
+ModelConfig parse_gguf_config(const ByteSource& bytes, std::string_view name) {
   try {
     return read_config(parse_gguf(bytes), name);
   } catch (const Refusal& refusal) {

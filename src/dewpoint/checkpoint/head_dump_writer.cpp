@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dewpoint/checkpoint/dump_metadata.hpp"
+#include "dewpoint/checkpoint/safetensors_writer.hpp"
 #include "dewpoint/core/error.hpp"
 
 namespace dewpoint::checkpoint {
@@ -114,10 +115,14 @@ void check_range(std::span<const float> row, std::size_t i, ElementType type,
 
 }  // namespace
 
-HeadDumpWriter::HeadDumpWriter(const std::filesystem::path& path, const DumpPlan& plan,
+FileKind dump_kind() {
+  return safetensors_kind("a dump of queries and keys", "format", kDumpFormat);
+}
+
+HeadDumpWriter::HeadDumpWriter(const OutputFile& output, const DumpPlan& plan,
                                const DumpFacts& facts)
-    : name_(path),
-      pending_(path),
+    : name_(output.path),
+      pending_(output, dump_kind()),
       file_(pending_.path(), std::ios::binary),
       plan_(plan),
       heads_left_(plan.layers * plan.shape.heads) {

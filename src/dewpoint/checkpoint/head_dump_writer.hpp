@@ -27,11 +27,14 @@ struct DumpPlan {
   ElementType type = ElementType::f32;  // f32, f16 or bf16; sinks are f32 whatever it is
 };
 
+/// Dumps, ours and those of `dewpoint.capture`.
+[[nodiscard]] FileKind dump_kind();
+
 class HeadDumpWriter {
  public:
   /// What is kept of the facts is scale, rope, m_applied, causal, window, softcap, model and
-  /// text_sha256. Throws Error{unwritable_file}.
-  HeadDumpWriter(const std::filesystem::path& path, const DumpPlan& plan, const DumpFacts& facts);
+  /// text_sha256. Throws Error{unwritable_file}, and Error{bad_value} for another file in the way.
+  HeadDumpWriter(const OutputFile& output, const DumpPlan& plan, const DumpFacts& facts);
 
   /// One head: its queries; the keys of its group, which are written once, with the group's first
   /// head; and its sink, where the plan has sinks. Throws Error{unwritable_file}, and

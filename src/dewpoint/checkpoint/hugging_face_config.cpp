@@ -191,6 +191,7 @@ ModelConfig read_config(const ConfigReader::Json& json, std::string_view name) {
   ModelConfig config;
   config.file = name;
   config.model_type = read_model_type(file);
+  config.known = is_known_family(config.model_type);
   const ModelFamily& family = model_family(config.model_type);
   read_sizes(file.text, config);
   read_details(file, family, config);

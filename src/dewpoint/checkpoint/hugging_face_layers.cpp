@@ -13,6 +13,7 @@ namespace {
 constexpr auto kFull = "full_attention";
 constexpr auto kSliding = "sliding_attention";
 constexpr auto kChunked = "chunked_attention";
+constexpr auto kLinear = "linear_attention";
 
 // --- rotation --------------------------------------------------------------------------------
 
@@ -58,6 +59,13 @@ std::vector<std::string> default_layer_types(const ConfigReader& config, const M
   if (family.chunked) {
     for (std::size_t layer = 0; layer < layers; ++layer) {
       if (rotates[layer]) types[layer] = kChunked;
+    }
+  }
+  if (family.linear_pattern > 0) {
+    const std::size_t softmax =
+        config.count({"full_attention_interval"}, kLayers).value_or(family.linear_pattern);
+    for (std::size_t layer = 0; layer < layers; ++layer) {
+      if ((layer + 1) % softmax != 0) types[layer] = kLinear;
     }
   }
   if (!window) return types;

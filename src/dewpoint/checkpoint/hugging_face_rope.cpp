@@ -55,6 +55,7 @@ void read_original_length(const RopeSource& source, std::size_t max_positions, R
 void read_factor(const RopeSource& source, std::size_t max_positions, RopeScaling& rope) {
   if (const auto factor = source.parameters.number({"factor", "scaling_factor"}, kFactor)) {
     rope.factor = *factor;
+    rope.factor_given = true;
     return;
   }
   if (rope.kind == RopeKind::none || rope.kind == RopeKind::standard) return;
@@ -71,6 +72,8 @@ void read_yarn(const RopeSource& source, RopeScaling& rope) {
   const ConfigReader& parameters = source.parameters;
   rope.attention_factor = parameters.number({"attention_factor"}, kNotNegative);
   rope.attn_factor = parameters.number({"attn_factor"}, kNotNegative);
+  rope.apply_yarn_scaling =
+      parameters.flag({"apply_yarn_scaling"}).value_or(rope.apply_yarn_scaling);
   rope.mscale = parameters.number({"mscale"}, kNotNegative);
   rope.mscale_all_dim = parameters.number({"mscale_all_dim"}, kNotNegative);
   rope.beta_fast = parameters.number({"beta_fast"}, kPositive).value_or(rope.beta_fast);
@@ -104,12 +107,13 @@ void read_factor_lists(const ConfigReader& parameters, RopeScaling& rope) {
   rope.long_mscale = parameters.number({"long_mscale"}, kPositive);
 }
 
-RopeScaling read_one(const RopeSource& source, double base, std::size_t max_positions) {
+RopeScaling read_one(const RopeSource& source, const ModelFamily& family, double base,
+                     std::size_t max_positions) {
   RopeScaling rope;
   rope.kind = rope_kind(source.parameters);
   rope.base = source.parameters.number({"rope_theta"}, kBase).value_or(base);
-  const double share =
-      source.config.number({"partial_rotary_factor", "rotary_pct"}, kShare).value_or(1.0);
+  const double share = source.config.number({"partial_rotary_factor", "rotary_pct"}, kShare)
+                           .value_or(family.rotary_share);
   rope.rotary_share = source.parameters.number({"partial_rotary_factor"}, kShare).value_or(share);
   read_original_length(source, max_positions, rope);
   read_factor(source, max_positions, rope);
@@ -146,9 +150,9 @@ RopePair read_rope(const ConfigReader& config, const ModelFamily& family,
   const auto local = by_type ? outer.object({"sliding_attention"}) : std::optional<ConfigReader>{};
 
   RopePair pair;
-  pair.full = read_one({config, full ? *full : none, outer}, base, max_positions);
-  if (local || local_base > 0.0) {
-    pair.local = read_one({config, local ? *local : none, outer},
+  pair.full = read_one({config, full ? *full : none, outer}, family, base, max_positions);
+  if (local || local_base > 0.0 || family.local_unscaled) {
+    pair.local = read_one({config, local ? *local : none, outer}, family,
                           local_base > 0.0 ? local_base : base, max_positions);
   }
   if (pair.local == pair.full) pair.local.reset();

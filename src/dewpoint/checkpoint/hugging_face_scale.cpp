@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "dewpoint/checkpoint/hugging_face_parts.hpp"
 
 namespace dewpoint::checkpoint {
@@ -11,12 +13,24 @@ std::optional<double> positive_or_none(const ConfigReader& config, std::string_v
   return value && *value > 0.0 ? value : std::nullopt;
 }
 
+// Layers with a window may have heads of another size, and then a τ of their own.
+double inverse_dimension(const ConfigReader& config, const AttentionConfig& attention) {
+  const auto local = config.count({"swa_head_dim"}, kDimension);
+  if (local && *local != attention.head_dimension) {
+    throw config.refusal("swa_head_dim", fmt::format("{}", *local),
+                         fmt::format("head_dim, {}", attention.head_dimension));
+  }
+  return 1.0 / static_cast<double>(attention.head_dimension);
+}
+
 void read_base_scale(const ConfigReader& config, const ModelFamily& family,
                      AttentionConfig& attention) {
   attention.attention_multiplier = config.number({"attention_multiplier"}, kPositive);
   if (!attention.attention_multiplier) attention.attention_multiplier = family.score_scale;
   attention.query_pre_attn_scalar = config.number({"query_pre_attn_scalar"}, kPositive);
   if (!attention.query_pre_attn_scalar) attention.query_pre_attn_scalar = family.query_scalar;
+  attention.built_in_scale = family.built_in_scale;
+  if (family.inverse_dimension) attention.built_in_scale = inverse_dimension(config, attention);
   attention.scale_attention_weights = config.flag({"scale_attn_weights"}).value_or(true);
   attention.scale_by_inverse_layer =
       config.flag({"scale_attn_by_inverse_layer_idx"}).value_or(false);

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "dewpoint/checkpoint/mapped_file.hpp"
+#include "dewpoint/checkpoint/foreign_file.hpp"
 #include "dewpoint/checkpoint/refusal.hpp"
 #include "dewpoint/core/error.hpp"
 
@@ -181,9 +181,9 @@ nlohmann::ordered_json parse_json(std::string_view text, const JsonLimits& limit
 }
 
 nlohmann::ordered_json read_json(const std::filesystem::path& path, const JsonLimits& limits) {
-  const MappedFile file(path, "a JSON file");
+  const ForeignFile file(path, "a JSON file");
   try {
-    return parse_json(file.text(), limits);
+    return parse_json(file.text(limits.bytes), limits);
   } catch (const Refusal& refusal) {
     throw to_error(Code::malformed_file, path.string(), refusal);
   }

@@ -6,16 +6,14 @@
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <utility>
 
-#include "dewpoint/checkpoint/mapped_file.hpp"
 #include "dewpoint/checkpoint/refusal.hpp"
 
 namespace dewpoint::checkpoint {
 namespace {
-
-using Bytes = std::span<const std::byte>;
 
 struct Header {
   std::size_t width, hidden, layers, heads, key_heads, vocabulary, positions;
@@ -28,11 +26,13 @@ struct Header {
 constexpr std::size_t kHeaderBytes = 7 * sizeof(std::int32_t);
 constexpr std::int32_t kLaterMagic = 0x616b3432;  // versions 1 and 2 begin with it
 
-std::array<std::int32_t, 7> header_numbers(Bytes bytes) {
-  if (bytes.size() < kHeaderBytes) {
-    throw Refusal{"header", fmt::format("{} bytes", bytes.size()),
+std::array<std::int32_t, 7> header_numbers(const ByteSource& source) {
+  if (source.size() < kHeaderBytes) {
+    throw Refusal{"header", fmt::format("{} bytes", source.size()),
                   fmt::format("at least {} bytes", kHeaderBytes)};
   }
+  std::array<std::byte, kHeaderBytes> bytes;
+  source.read(0, bytes);
   std::array<std::int32_t, 7> numbers;
   for (std::size_t k = 0; k < numbers.size(); ++k) {
     std::uint32_t bits = 0;
@@ -60,7 +60,7 @@ void check_heads(const Header& header) {
   }
 }
 
-Header read_header(Bytes bytes) {
+Header read_header(const ByteSource& bytes) {
   const auto numbers = header_numbers(bytes);
   if (numbers[0] == kLaterMagic) {
     throw Refusal{"header", fmt::format("version {} of the format", numbers[1]),
@@ -136,13 +136,14 @@ ModelConfig config_of(const Header& header, std::string_view name) {
 // Hands out the tensors in the order of the file. The size has been checked: nothing runs out.
 class TensorList {
  public:
-  explicit TensorList(Bytes bytes) : rest_(bytes) {}
+  TensorList(const ByteSource& bytes, std::size_t first) : bytes_(bytes), next_(first) {}
 
   void add(std::string name, std::vector<std::size_t> shape) {
     Tensor tensor{std::move(name), ElementType::f32, std::move(shape), {}};
     std::size_t floats = 1;
     for (const std::size_t extent : tensor.shape) floats *= extent;
-    tensor.bytes = skip(floats);
+    tensor.take_bytes(bytes_, next_, 4 * floats);
+    skip(floats);
     tensors_.push_back(std::move(tensor));
   }
 
@@ -153,25 +154,22 @@ class TensorList {
     }
   }
 
-  Bytes skip(std::size_t floats) {
-    const Bytes front = rest_.first(4 * floats);
-    rest_ = rest_.subspan(4 * floats);
-    return front;
-  }
+  void skip(std::size_t floats) { next_ += 4 * floats; }
 
   [[nodiscard]] std::vector<Tensor> take() { return std::move(tensors_); }
 
  private:
-  Bytes rest_;
+  const ByteSource& bytes_;
+  std::size_t next_;
   std::vector<Tensor> tensors_;
 };
 
-std::vector<Tensor> tensors_of(const Header& header, Bytes bytes) {
+std::vector<Tensor> tensors_of(const Header& header, const ByteSource& bytes) {
   const std::size_t width = header.width;
   const std::size_t key_width = header.key_width();
   const std::size_t hidden = header.hidden;
   const std::size_t layers = header.layers;
-  TensorList list(bytes.subspan(kHeaderBytes));
+  TensorList list(bytes, kHeaderBytes);
   list.add("model.embed_tokens.weight", {header.vocabulary, width});
   list.add_layers(layers, "input_layernorm", {width});
   list.add_layers(layers, "self_attn.q_proj", {width, width});
@@ -190,7 +188,7 @@ std::vector<Tensor> tensors_of(const Header& header, Bytes bytes) {
 
 }  // namespace
 
-bool is_llama2c(Bytes bytes) {
+bool is_llama2c(const ByteSource& bytes) {
   try {
     check_size(read_header(bytes), bytes.size());
     return true;
@@ -199,21 +197,19 @@ bool is_llama2c(Bytes bytes) {
   }
 }
 
-Llama2cModel parse_llama2c(Bytes bytes, std::string_view name) {
+Llama2cModel parse_llama2c(const ByteSource& bytes, std::string_view name) {
   try {
     const Header header = read_header(bytes);
     check_size(header, bytes.size());
-    return {config_of(header, name), tensors_of(header, bytes), nullptr};
+    return {config_of(header, name), tensors_of(header, bytes)};
   } catch (const Refusal& refusal) {
     throw to_error(Code::malformed_file, name, refusal);
   }
 }
 
 Llama2cModel open_llama2c(const std::filesystem::path& path) {
-  const auto file = std::make_shared<const MappedFile>(path, "a .bin file of llama2.c");
-  Llama2cModel model = parse_llama2c(file->bytes(), path.string());
-  model.storage = file;
-  return model;
+  return parse_llama2c(std::make_shared<const ForeignFile>(path, "a .bin file of llama2.c"),
+                       path.string());
 }
 
 }  // namespace dewpoint::checkpoint

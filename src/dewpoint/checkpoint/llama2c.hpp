@@ -5,8 +5,8 @@
 //     last norm; two tables of cos and sin, which nobody reads; W_head where vocab_size < 0
 //
 // There is no magic number: what makes a file one of these is that its size is exactly what its
-// header says. Tensors get the names that the same weights have in a Hugging Face Llama, and are
-// views into the file. Rows of W_q and W_k stand in Meta's order: rotation turns the pairs of
+// header says. Tensors get the names that the same weights have in a Hugging Face Llama, and stay
+// in the file. Rows of W_q and W_k stand in Meta's order: rotation turns the pairs of
 // coordinates (2k, 2k+1), where Hugging Face turns (k, k + d/2); see ModelConfig::rotates_pairs.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -26,22 +26,21 @@ namespace dewpoint::checkpoint {
 
 struct Llama2cModel {
   ModelConfig config;
-  std::vector<Tensor> tensors;          // model.embed_tokens.weight, ...; lm_head.weight if untied
-  std::shared_ptr<const void> storage;  // the mapped file, where this opened it
+  std::vector<Tensor> tensors;  // model.embed_tokens.weight, ...; lm_head.weight if untied
 };
 
 /// Whether a file of these bytes has the size that its own header asks for.
-[[nodiscard]] bool is_llama2c(std::span<const std::byte> bytes);
+[[nodiscard]] bool is_llama2c(const ByteSource& bytes);
 
-/// The tensors are views into `bytes`. Throws Error{malformed_file} with one line.
+/// The tensors are pieces of `bytes`. Throws Error{malformed_file} with one line.
 ///
 ///   Domain      any bytes, at any alignment.
 ///   Properties  (1) whatever the bytes, the outcome is a model or an Error of one line.
 ///               (2) every byte after the header belongs to one tensor or to the unread tables.
 ///   Reference   legacy_export in export.py of llama2.c.
-[[nodiscard]] Llama2cModel parse_llama2c(std::span<const std::byte> bytes, std::string_view name);
+[[nodiscard]] Llama2cModel parse_llama2c(const ByteSource& bytes, std::string_view name);
 
-/// parse_llama2c of a file mapped into memory. Throws in addition Error{unreadable_file}.
+/// parse_llama2c of a file. Throws in addition Error{unreadable_file}.
 [[nodiscard]] Llama2cModel open_llama2c(const std::filesystem::path& path);
 
 }  // namespace dewpoint::checkpoint

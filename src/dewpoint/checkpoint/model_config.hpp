@@ -15,11 +15,11 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "dewpoint/checkpoint/foreign_file.hpp"
 #include "dewpoint/scaling/attention_config.hpp"
 
 namespace dewpoint::checkpoint {
@@ -45,6 +45,7 @@ struct ModelConfig {
   Source source = Source::hugging_face;
   std::string file;        // as the user named it
   std::string model_type;  // "llama", "mistral", "qwen2", "qwen3", "gpt2", ...; GGUF: architecture
+  bool known = true;       // false: nobody has read how this architecture scales its logits
 
   std::size_t layers = 0;
   std::size_t hidden_size = 0;
@@ -83,8 +84,7 @@ struct ModelConfig {
 [[nodiscard]] ModelConfig parse_hugging_face_config(std::string_view json, std::string_view name);
 
 /// The metadata of a GGUF file; of the bytes only its front is looked at. Properties (1), (3), (4).
-[[nodiscard]] ModelConfig parse_gguf_config(std::span<const std::byte> bytes,
-                                            std::string_view name);
+[[nodiscard]] ModelConfig parse_gguf_config(const ByteSource& bytes, std::string_view name);
 
 /// A config.json, a folder with one, a .gguf file, or a .bin of llama2.c, told apart by content.
 /// Throws in addition Error{unreadable_file}.

@@ -55,11 +55,27 @@ constexpr std::array kFamilies{
                 .base = 2e6},
     ModelFamily{.model_type = "granite"},
     ModelFamily{.model_type = "phi3", .norm_epsilon = 1e-5},
+    ModelFamily{.model_type = "phimoe", .base = 1e6, .norm_epsilon = 1e-5},
+    ModelFamily{.model_type = "olmo3",
+                .local_unscaled = true,
+                .window = 4096,
+                .window_pattern = 4,
+                .base = 500000.0,
+                .norm_epsilon = 1e-5},
+    ModelFamily{.model_type = "qwen3_next",
+                .query_key_norm = true,
+                .head_dimension = 256,
+                .linear_pattern = 4,
+                .rotary_share = 0.25},
     ModelFamily{.model_type = "deepseek_v2"},
     ModelFamily{.model_type = "deepseek_v3"},
     ModelFamily{.model_type = "kimi_k2"},
     ModelFamily{.model_type = "laguna", .query_key_norm = true, .head_dimension = 128},
-    ModelFamily{.model_type = "inkling_text", .rotates = false},
+    ModelFamily{.model_type = "inkling_text",
+                .query_key_norm = true,
+                .rotates = false,
+                .inverse_dimension = true,
+                .head_dimension = 128},
     ModelFamily{.model_type = "git", .activation = "gelu"},  // Grok 2, by the name in its own file
     ModelFamily{.model_type = "gpt_oss",
                 .attention_bias = true,
@@ -82,6 +98,19 @@ constexpr std::array kFamilies{
                 .query_scalar = 256.0,
                 .softcap = 50.0},
     kGemma3,
+    ModelFamily{.model_type = "gemma3n_text",
+                .tied = true,
+                .query_key_norm = true,
+                .heads = 8,
+                .key_heads = 2,
+                .head_dimension = 256,
+                .max_positions = 32768,
+                .window = 512,
+                .window_pattern = 5,
+                .base = 1e6,
+                .local_base = 1e4,
+                .activation = "gelu_pytorch_tanh",
+                .built_in_scale = 1.0},
     kLlama4,
     ModelFamily{.model_type = "gpt2",
                 .tied = true,
@@ -96,6 +125,14 @@ constexpr std::array kFamilies{
 
 constexpr ModelFamily kOther{.model_type = "", .tied = true};
 
+// transformers d56c55bf, models/<name>/modeling_<name>.py: self.scaling = self.head_dim**-0.5 (for
+// latent attention yarn_apply_mscale, for Granite attention_multiplier), rotations of
+// modeling_rope_utils.py, nothing else on the scores.
+constexpr std::array<std::string_view, 18> kLikeLlama = {
+    "apertus",   "arcee",         "cohere",          "deepseek_v32",  "ernie4_5", "ernie4_5_moe",
+    "flex_olmo", "glm4_moe_lite", "glm_moe_dsa",     "granitemoe",    "helium",   "olmo",
+    "olmo2",     "olmoe",         "qwen2_5_vl_text", "qwen3_vl_text", "seed_oss", "starcoder2"};
+
 }  // namespace
 
 const ModelFamily& model_family(std::string_view model_type) {
@@ -103,6 +140,11 @@ const ModelFamily& model_family(std::string_view model_type) {
     return family.model_type == model_type;
   });
   return it == kFamilies.end() ? kOther : *it;
+}
+
+bool is_known_family(std::string_view model_type) {
+  return model_family(model_type).model_type == model_type ||
+         std::find(kLikeLlama.begin(), kLikeLlama.end(), model_type) != kLikeLlama.end();
 }
 
 }  // namespace dewpoint::checkpoint

@@ -197,17 +197,33 @@ void swap_bytes(std::span<std::byte> bytes, std::size_t width) {
   if (width == 8) swap_all<std::uint64_t>(bytes, [](auto v) { return __builtin_bswap64(v); });
 }
 
-NpyArray array_of(const NpyHeader& header, Bytes data) {
+// Copies the data and brings them into order.
+std::shared_ptr<std::vector<std::byte>> ordered(const ByteSource& bytes, std::size_t first,
+                                                const Encoding& encoding, const NpyHeader& header) {
+  const auto copy = std::make_shared<std::vector<std::byte>>(bytes.size() - first);
+  bytes.read(first, *copy);
+  if (header.fortran_order && header.shape.size() > 1) {
+    const auto as_read = bytes.file() ? *copy : std::vector<std::byte>();
+    to_c_order(bytes.file() ? Bytes(as_read) : bytes.memory().subspan(first), header.shape,
+               encoding.width, copy->data());
+  }
+  if (encoding.swapped) swap_bytes(*copy, encoding.width);
+  return copy;
+}
+
+NpyArray array_of(const NpyHeader& header, const ByteSource& bytes, std::size_t first) {
   const Encoding encoding = encoding_of(header.descr);
-  check_size(header, encoding.width, data.size());
-  NpyArray array{{"", encoding.type, header.shape, data}, nullptr};
+  const std::size_t data = bytes.size() - first;
+  check_size(header, encoding.width, data);
+  NpyArray array{{"", encoding.type, header.shape, {}}, nullptr};
   if (encoding.type == ElementType::other) array.tensor.foreign_type = header.descr.substr(1);
 
   const bool reordered = header.fortran_order && header.shape.size() > 1;
-  if (data.empty() || !(reordered || encoding.swapped)) return array;
-  const auto copy = std::make_shared<std::vector<std::byte>>(data.begin(), data.end());
-  if (reordered) to_c_order(data, header.shape, encoding.width, copy->data());
-  if (encoding.swapped) swap_bytes(*copy, encoding.width);
+  if (data == 0 || !(reordered || encoding.swapped)) {
+    array.tensor.take_bytes(bytes, first, data);
+    return array;
+  }
+  const auto copy = ordered(bytes, first, encoding, header);
   array.tensor.bytes = *copy;
   array.storage = copy;
   return array;
@@ -215,13 +231,21 @@ NpyArray array_of(const NpyHeader& header, Bytes data) {
 
 }  // namespace
 
-NpyArray parse_npy_array(std::span<const std::byte> bytes, std::string_view name) {
+NpyArray parse_npy_array(const ByteSource& bytes, std::string_view name) {
   try {
-    const NpyHeader header = take_npy_header(bytes, kAllowance);
-    return array_of(header, bytes);
+    const std::string front = bytes.text(0, kNpyFront);
+    Bytes rest = std::as_bytes(std::span(front));
+    const NpyHeader header = take_npy_header(rest, kAllowance);
+    return array_of(header, bytes, front.size() - rest.size());
   } catch (const Refusal& refusal) {
     throw to_error(Code::malformed_file, name, refusal);
   }
+}
+
+void check_npy_size(std::span<const std::byte> front, std::size_t size) {
+  Bytes rest = front;
+  const NpyHeader header = take_npy_header(rest, kAllowance);
+  check_size(header, encoding_of(header.descr).width, size - (front.size() - rest.size()));
 }
 
 }  // namespace dewpoint::checkpoint

@@ -25,17 +25,24 @@ namespace dewpoint::checkpoint {
 
 struct NpyArray {
   Tensor tensor;                        // its name is for the caller to give
-  std::shared_ptr<const void> storage;  // keeps the bytes; none where they are those of the file
+  std::shared_ptr<const void> storage;  // keeps the bytes; none where they are those of the source
 };
 
 /// Throws Error{malformed_file} with one line: name, field, what was found, what is allowed.
 ///
-///   Domain      any bytes, at any alignment; they must outlive an array without storage.
+///   Domain      any bytes, at any alignment; in memory they must outlive an array without storage.
 ///   Accuracy    bit for bit.
 ///   Properties  (1) the bytes are NumPy's array.astype('<...').tobytes('C').
-///               (2) nothing is allocated for a file in C order and little-endian, and no more than
-///                   its size for another.
+///               (2) nothing but the header is allocated for bytes in C order and little-endian,
+///               and
+///                   no more than their size for others, twice that from a file.
 ///               (3) whatever the bytes, the outcome is an array or an Error of one line.
-[[nodiscard]] NpyArray parse_npy_array(std::span<const std::byte> bytes, std::string_view name);
+[[nodiscard]] NpyArray parse_npy_array(const ByteSource& bytes, std::string_view name);
+
+/// Throws a Refusal unless a file of `size` bytes that begins with `front` is as long as its header
+/// says: what is to be unpacked can be judged before.
+///
+///   Domain      `front` has min(size, kNpyFront) bytes (npy_header.hpp).
+void check_npy_size(std::span<const std::byte> front, std::size_t size);
 
 }  // namespace dewpoint::checkpoint

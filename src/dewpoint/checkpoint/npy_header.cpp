@@ -235,9 +235,11 @@ std::string_view take_header(Bytes& bytes, std::size_t length_width) {
   std::size_t length = 0;
   for (std::size_t k = digits.size(); k-- > 0;)
     length = length << 8 | std::to_integer<int>(digits[k]);
-  if (length > bytes.size()) {
+  if (length > std::min(bytes.size(), kLongestNpyHeader)) {
+    const bool whole = bytes.size() < kLongestNpyHeader;  // else this is only the front of a file
     throw Refusal{"header length", fmt::format("{} bytes", length),
-                  fmt::format("at most the {} bytes left in the file", bytes.size())};
+                  whole ? fmt::format("at most the {} bytes left in the file", bytes.size())
+                        : fmt::format("at most {} bytes", kLongestNpyHeader)};
   }
   return as_text(take(bytes, length, "header"));
 }

@@ -26,6 +26,11 @@ struct NpyHeader {
   std::string_view shape_text;
 };
 
+/// NumPy writes less than a thousand bytes for an array of numbers.
+inline constexpr std::size_t kLongestNpyHeader = std::size_t{1} << 20;
+/// Bytes from the beginning of a file in which everything before its numbers lies.
+inline constexpr std::size_t kNpyFront = 12 + kLongestNpyHeader;
+
 /// Cuts magic string, version and header off the front of `bytes`, which are the numbers then.
 /// Throws Refusal. Types and extents are not judged, structured types excepted: they are not a text
 /// and refused.

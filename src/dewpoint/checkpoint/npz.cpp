@@ -1,12 +1,17 @@
 #include "dewpoint/checkpoint/npz.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "dewpoint/checkpoint/npy_array.hpp"
+#include "dewpoint/checkpoint/npy_header.hpp"
 #include "dewpoint/checkpoint/refusal.hpp"
 #include "dewpoint/checkpoint/utf8.hpp"
 #include "dewpoint/checkpoint/zip_handles.hpp"
@@ -14,8 +19,6 @@
 
 namespace dewpoint::checkpoint {
 namespace {
-
-using Bytes = std::span<const std::byte>;
 
 constexpr zip_uint64_t kMostExpansion = 1032;
 constexpr zip_uint64_t kMemberSlack = 1024;
@@ -35,14 +38,30 @@ using zip::ZipError;
                 kAllowedArchive};
 }
 
-Archive open_archive(Bytes bytes) {
+struct CloseStream {
+  void operator()(std::FILE* stream) const { std::fclose(stream); }
+};
+
+// The stream has a position of its own kind: nobody else moves that of the descriptor.
+zip_source_t* source_of(const ByteSource& bytes, zip_error_t* error) {
+  if (!bytes.file()) {
+    return zip_source_buffer_create(bytes.memory().data(), bytes.memory().size(), 0, error);
+  }
+  std::unique_ptr<std::FILE, CloseStream> stream(::fdopen(::dup(bytes.file()->descriptor()), "rb"));
+  if (!stream) throw Refusal{"archive", std::generic_category().message(errno), kAllowedArchive};
+  zip_source_t* source = zip_source_filep_create(stream.get(), 0, -1, error);
+  if (source != nullptr) static_cast<void>(stream.release());  // libzip's from here on
+  return source;
+}
+
+Archive open_archive(const ByteSource& bytes) {
   // libzip takes no bytes at all for an archive without members; each has at least this ending.
   constexpr std::size_t shortest = 22;
   if (bytes.size() < shortest) {
     throw Refusal{"archive", fmt::format("{} bytes", bytes.size()), kAllowedArchive};
   }
   ZipError error;
-  Source source(zip_source_buffer_create(bytes.data(), bytes.size(), 0, error.get()));
+  Source source(source_of(bytes, error.get()));
   if (!source) refuse_archive(error.get());
   Archive archive(zip_open_from_source(source.get(), ZIP_RDONLY, error.get()));
   if (!archive) refuse_archive(error.get());
@@ -130,43 +149,79 @@ std::vector<Member> directory_of(zip_t* archive) {
 
 // --- the members ---------------------------------------------------------------------------------
 
-// The checksum is compared when the reading reaches the end, so it must be seen to be the end.
+// Reads the bytes of a member from its front to its end.
+class MemberReader {
+ public:
+  MemberReader(zip_t* archive, const Member& member)
+      : member_(member), file_(zip_fopen_index(archive, member.index, 0)) {
+    if (!file_) refuse(zip_get_error(archive));
+  }
+
+  void read(std::span<std::byte> out) {
+    while (!out.empty()) {
+      const std::size_t count = read_some(out);
+      if (count == 0) refuse_length(fmt::format("{} bytes", done_));
+      out = out.subspan(count);
+    }
+  }
+
+  // The checksum is compared when the reading reaches the end, so it must be seen to be the end.
+  void expect_end() {
+    std::byte beyond{};
+    if (read_some({&beyond, 1}) > 0) refuse_length("more bytes");
+  }
+
+ private:
+  std::size_t read_some(std::span<std::byte> out) {
+    const zip_int64_t count = zip_fread(file_.get(), out.data(), out.size());
+    if (count < 0) refuse(zip_file_get_error(file_.get()));
+    done_ += static_cast<std::size_t>(count);
+    return static_cast<std::size_t>(count);
+  }
+
+  [[noreturn]] void refuse(zip_error_t* error) const {
+    throw Refusal{field_of(member_.name), fmt::format("'{}'", excerpt(zip_error_strerror(error))),
+                  fmt::format("{} bytes that can be unpacked", member_.size)};
+  }
+
+  [[noreturn]] void refuse_length(std::string found) const {
+    throw Refusal{field_of(member_.name), std::move(found),
+                  fmt::format("the {} bytes of the directory", member_.size)};
+  }
+
+  const Member& member_;
+  File file_;
+  std::size_t done_ = 0;
+};
+
+// Property (4): the header comes first.
 std::shared_ptr<std::byte[]> unpack(zip_t* archive, const Member& member) {
-  const auto refuse = [&](zip_error_t* error) {
-    throw Refusal{field_of(member.name), fmt::format("'{}'", excerpt(zip_error_strerror(error))),
-                  fmt::format("{} bytes that can be unpacked", member.size)};
-  };
-  const File file(zip_fopen_index(archive, member.index, 0));
-  if (!file) refuse(zip_get_error(archive));
+  MemberReader reader(archive, member);
+  std::vector<std::byte> front(std::min<std::size_t>(member.size, kNpyFront));
+  reader.read(front);
+  try {
+    check_npy_size(front, member.size);
+  } catch (Refusal& refusal) {
+    refusal.field = fmt::format("{}: {}", field_of(member.name), refusal.field);
+    throw;
+  }
   std::shared_ptr<std::byte[]> bytes(new std::byte[member.size]);
-  zip_uint64_t done = 0;
-  while (done < member.size) {
-    const zip_int64_t count = zip_fread(file.get(), bytes.get() + done, member.size - done);
-    if (count < 0) refuse(zip_file_get_error(file.get()));
-    if (count == 0) break;
-    done += static_cast<zip_uint64_t>(count);
-  }
-  std::byte beyond{};
-  const zip_int64_t more = zip_fread(file.get(), &beyond, 1);
-  if (more < 0) refuse(zip_file_get_error(file.get()));
-  if (done < member.size || more > 0) {
-    throw Refusal{field_of(member.name),
-                  more > 0 ? std::string("more bytes") : fmt::format("{} bytes", done),
-                  fmt::format("the {} bytes of the directory", member.size)};
-  }
+  std::copy(front.begin(), front.end(), bytes.get());
+  reader.read({bytes.get() + front.size(), member.size - front.size()});
+  reader.expect_end();
   return bytes;
 }
 
 void read_member(zip_t* archive, const Member& member, std::string_view name, NpzContent& content) {
   const std::shared_ptr<std::byte[]> bytes = unpack(archive, member);
-  NpyArray array = parse_npy_array({bytes.get(), member.size},
+  NpyArray array = parse_npy_array(std::span<const std::byte>(bytes.get(), member.size),
                                    fmt::format("{}: {}", name, field_of(member.name)));
   array.tensor.name = member.name;
   content.tensors.push_back(std::move(array.tensor));
   content.storage.push_back(array.storage ? std::move(array.storage) : bytes);
 }
 
-NpzContent content_of(Bytes bytes, std::string_view name, const NpzLimits& limits) {
+NpzContent content_of(const ByteSource& bytes, std::string_view name, const NpzLimits& limits) {
   const Archive archive = open_archive(bytes);
   const std::vector<Member> members = directory_of(archive.get());
   check_names(members);
@@ -178,8 +233,7 @@ NpzContent content_of(Bytes bytes, std::string_view name, const NpzLimits& limit
 
 }  // namespace
 
-NpzContent parse_npz(std::span<const std::byte> bytes, std::string_view name,
-                     const NpzLimits& limits) {
+NpzContent parse_npz(const ByteSource& bytes, std::string_view name, const NpzLimits& limits) {
   try {
     return content_of(bytes, name, limits);
   } catch (const Refusal& refusal) {

@@ -9,6 +9,9 @@
 //                    unpacked at most 100 times the archive and `slack`, because a member can say
 //                    the truth about zeros
 //
+// and of a member that its directory and its own .npy header promise the same number of bytes: no
+// more is unpacked than an array is there for.
+//
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -39,8 +42,9 @@ struct NpzContent {
 ///               (2) no name is there twice.
 ///               (3) no more than 100 times the bytes and `slack` are allocated for the members,
 ///                   and as much again for those that have to be brought into order.
-///               (4) whatever the bytes, the outcome is arrays or an Error of one line.
-[[nodiscard]] NpzContent parse_npz(std::span<const std::byte> bytes, std::string_view name,
+///               (4) a member is allocated when its header has been seen to ask for its size.
+///               (5) whatever the bytes, the outcome is arrays or an Error of one line.
+[[nodiscard]] NpzContent parse_npz(const ByteSource& bytes, std::string_view name,
                                    const NpzLimits& limits = {});
 
 }  // namespace dewpoint::checkpoint

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -17,7 +18,6 @@
 namespace dewpoint::checkpoint {
 namespace {
 
-using Bytes = std::span<const std::byte>;
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kLongestHeader = 100'000'000;
@@ -26,25 +26,24 @@ constexpr const char* kAllowedEntry = "an object of dtype, shape and data_offset
 
 // --- the header ----------------------------------------------------------------------------------
 
-// Cuts the length and the header off the front of `bytes`, which are the data then.
-std::string_view take_header(Bytes& bytes) {
+// The text of the header; the data follow on it.
+std::string read_header(const ByteSource& bytes) {
   if (bytes.size() < kLengthBytes) {
     throw Refusal{"header length", fmt::format("a file of {} bytes", bytes.size()),
                   "8 bytes of length, a JSON header, data"};
   }
+  std::array<std::byte, kLengthBytes> digits;
+  bytes.read(0, digits);
   std::uint64_t length = 0;
   for (std::size_t k = kLengthBytes; k-- > 0;)
-    length = length << 8 | std::to_integer<std::uint64_t>(bytes[k]);
-  bytes = bytes.subspan(kLengthBytes);
-  const std::size_t most = std::min(bytes.size(), kLongestHeader);
-  if (length > most) {
-    throw Refusal{"header length", fmt::format("{} bytes", length),
-                  fmt::format("at most {} bytes, of which the file has {} left", kLongestHeader,
-                              bytes.size())};
+    length = length << 8 | std::to_integer<std::uint64_t>(digits[k]);
+  const std::size_t left = bytes.size() - kLengthBytes;
+  if (length > std::min(left, kLongestHeader)) {
+    throw Refusal{
+        "header length", fmt::format("{} bytes", length),
+        fmt::format("at most {} bytes, of which the file has {} left", kLongestHeader, left)};
   }
-  const Bytes header = bytes.first(length);
-  bytes = bytes.subspan(length);
-  return {reinterpret_cast<const char*>(header.data()), header.size()};
+  return bytes.text(kLengthBytes, length);
 }
 
 Json parse_header(std::string_view text) {
@@ -91,21 +90,20 @@ class EntryReader {
     }
   }
 
-  Entry read(Bytes data) const {
+  Entry read(std::size_t data) const {
     Entry entry;
     entry.tensor.name = name_;
     entry.tensor.shape = numbers("shape");
     const std::string& dtype = type_name();
     const auto bits = type_of(dtype, entry.tensor);
     const std::vector<std::size_t> offsets = numbers("data_offsets");
-    if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > data.size()) {
+    if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > data) {
       refuse("data_offsets", excerpt(shape_text(offsets)),
-             fmt::format("begin and end within {} bytes of data", data.size()));
+             fmt::format("begin and end within {} bytes of data", data));
     }
     entry.begin = offsets[0];
     entry.end = offsets[1];
     check_size(entry, bits, dtype);
-    entry.tensor.bytes = data.subspan(entry.begin, entry.end - entry.begin);
     return entry;
   }
 
@@ -192,25 +190,30 @@ void check_cover(std::vector<Entry>& entries, std::size_t data) {
   }
 }
 
-SafetensorsContent content_of(Bytes bytes) {
-  const Json header = parse_header(take_header(bytes));
+SafetensorsContent content_of(const ByteSource& bytes) {
+  const std::string text = read_header(bytes);
+  const Json header = parse_header(text);
+  const std::size_t begin = kLengthBytes + text.size(), data = bytes.size() - begin;
   SafetensorsContent content;
   std::vector<Entry> entries;
   for (const auto& [name, json] : header.items()) {
     if (name == "__metadata__") {
       content.metadata = metadata_of(json);
     } else {
-      entries.push_back(EntryReader(name, json).read(bytes));
+      entries.push_back(EntryReader(name, json).read(data));
     }
   }
-  check_cover(entries, bytes.size());
-  for (Entry& entry : entries) content.tensors.push_back(std::move(entry.tensor));
+  check_cover(entries, data);
+  for (Entry& entry : entries) {
+    entry.tensor.take_bytes(bytes, begin + entry.begin, entry.end - entry.begin);
+    content.tensors.push_back(std::move(entry.tensor));
+  }
   return content;
 }
 
 }  // namespace
 
-SafetensorsContent parse_safetensors(std::span<const std::byte> bytes, std::string_view name) {
+SafetensorsContent parse_safetensors(const ByteSource& bytes, std::string_view name) {
   try {
     return content_of(bytes);
   } catch (const Refusal& refusal) {

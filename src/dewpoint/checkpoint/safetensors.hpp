@@ -40,13 +40,12 @@ struct SafetensorsContent {
 /// What the bytes of a file hold; `name` is what an error message calls them. Throws
 /// Error{malformed_file} with one line: name, field, what was found, what is allowed.
 ///
-///   Domain      any bytes, at any alignment; they must outlive the tensors.
+///   Domain      any bytes, at any alignment; in memory they must outlive the tensors.
 ///   Properties  (1) every tensor lies within the bytes, and its bytes are those that its shape and
 ///                   type ask for; no two share one, and none is left over.
 ///               (2) no name is there twice.
 ///               (3) whatever the bytes, the outcome is tensors or an Error of one line.
 ///   Reference   the format's own description in the repository huggingface/safetensors.
-[[nodiscard]] SafetensorsContent parse_safetensors(std::span<const std::byte> bytes,
-                                                   std::string_view name);
+[[nodiscard]] SafetensorsContent parse_safetensors(const ByteSource& bytes, std::string_view name);
 
 }  // namespace dewpoint::checkpoint

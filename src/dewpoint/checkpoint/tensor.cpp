@@ -137,11 +137,8 @@ void copy_as(const std::byte* bytes, std::span<Number> out) {
 }
 
 template <class Number>
-void copy(const Tensor& tensor, std::size_t first, std::span<Number> out) {
-  if (tensor.type == ElementType::other) refuse_type(tensor);
-  DEWPOINT_EXPECTS(first <= tensor.elements() && out.size() <= tensor.elements() - first);
-  const std::byte* bytes = tensor.bytes.data() + first * size_of(tensor.type);
-  switch (tensor.type) {
+void convert(ElementType type, const std::byte* bytes, std::span<Number> out) {
+  switch (type) {
     case ElementType::boolean:
       return copy_as<Truth>(bytes, out);
     case ElementType::u8:
@@ -173,6 +170,33 @@ void copy(const Tensor& tensor, std::size_t first, std::span<Number> out) {
   }
 }
 
+// Bytes of a file that are converted at once: they stay in the nearest cache.
+constexpr std::size_t kPieceBytes = std::size_t{16} << 10;
+
+template <class Number>
+void copy_from_file(const Tensor& tensor, std::size_t first, std::span<Number> out) {
+  const std::size_t width = size_of(tensor.type);
+  if (std::is_same_v<Number, float> && tensor.type == ElementType::f32) {
+    return tensor.read_bytes(first * width, std::as_writable_bytes(out));
+  }
+  std::array<std::byte, kPieceBytes> piece;
+  while (!out.empty()) {
+    const std::size_t count = std::min(out.size(), kPieceBytes / width);
+    tensor.read_bytes(first * width, std::span(piece).first(count * width));
+    convert(tensor.type, piece.data(), out.first(count));
+    first += count;
+    out = out.subspan(count);
+  }
+}
+
+template <class Number>
+void copy(const Tensor& tensor, std::size_t first, std::span<Number> out) {
+  if (tensor.type == ElementType::other) refuse_type(tensor);
+  DEWPOINT_EXPECTS(first <= tensor.elements() && out.size() <= tensor.elements() - first);
+  if (tensor.in_file.file) return copy_from_file(tensor, first, out);
+  convert(tensor.type, tensor.bytes.data() + first * size_of(tensor.type), out);
+}
+
 template <class Convert>
 std::vector<std::byte> bytes_of(std::span<const float> values, Convert convert) {
   using Stored = decltype(convert(0.0f));
@@ -186,6 +210,12 @@ std::vector<std::byte> bytes_of(std::span<const float> values, Convert convert) 
 
 // --- texts ---------------------------------------------------------------------------------------
 
+std::string raw_text(const Tensor& tensor) {
+  std::string text(tensor.byte_count(), '\0');
+  tensor.read_bytes(0, std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
 // NumPy pads texts with zeros at their end.
 std::string without_padding(std::string text) {
   text.resize(text.find_last_not_of('\0') + 1);
@@ -193,7 +223,7 @@ std::string without_padding(std::string text) {
 }
 
 // Code points beyond Unicode, which NumPy does not forbid, become U+FFFD.
-std::string from_utf32(std::span<const std::byte> bytes) {
+std::string from_utf32(const std::string& bytes) {
   std::u32string text(bytes.size() / sizeof(char32_t), U'\0');
   if (!text.empty()) std::memcpy(text.data(), bytes.data(), text.size() * sizeof(char32_t));
   for (char32_t& point : text) {
@@ -209,6 +239,17 @@ std::size_t size_of(ElementType type) { return facts(type).size; }
 const char* name_of(ElementType type) { return facts(type).name; }
 
 std::size_t Tensor::elements() const { return checked_product(shape).value(); }
+
+void Tensor::read_bytes(std::size_t first, std::span<std::byte> out) const {
+  if (in_file.file) return in_file.file->read(in_file.first + first, out);
+  ByteSource(bytes).read(first, out);
+}
+
+void Tensor::take_bytes(const ByteSource& source, std::size_t first, std::size_t count) {
+  const bool is_file = source.file() != nullptr;
+  in_file = is_file ? InFile{source.file(), first, count} : InFile{};
+  bytes = is_file ? std::span<const std::byte>() : source.memory().subspan(first, count);
+}
 
 std::string shape_text(const std::vector<std::size_t>& shape) {
   std::string text = "[";
@@ -252,12 +293,11 @@ std::vector<std::byte> element_bytes(std::span<const float> values, ElementType 
 }
 
 std::optional<std::string> text_of(const Tensor& tensor) {
-  const std::string_view text(reinterpret_cast<const char*>(tensor.bytes.data()),
-                              tensor.bytes.size());
-  if (tensor.type == ElementType::u8 && tensor.shape.size() == 1) return std::string(text);
-  if (tensor.type != ElementType::other || tensor.elements() != 1) return std::nullopt;
-  if (tensor.foreign_type.starts_with('S')) return without_padding(std::string(text));
-  if (tensor.foreign_type.starts_with('U')) return from_utf32(tensor.bytes);
+  const bool bytes = tensor.type == ElementType::u8 && tensor.shape.size() == 1;
+  const bool single = tensor.type == ElementType::other && tensor.elements() == 1;
+  if (bytes) return raw_text(tensor);
+  if (single && tensor.foreign_type.starts_with('S')) return without_padding(raw_text(tensor));
+  if (single && tensor.foreign_type.starts_with('U')) return from_utf32(raw_text(tensor));
   return std::nullopt;
 }
 

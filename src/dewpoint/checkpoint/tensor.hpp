@@ -1,17 +1,20 @@
 // A tensor of a foreign file: a name, a type, a shape, and bytes that stay where they are.
 //
-// The bytes are little-endian, in C order, at any alignment (some writers do not pad). They belong
-// to whatever opened the file (tensor_archive.hpp) and live as long as that. Whoever opened it has
-// checked that shape, type and bytes agree.
+// The bytes are little-endian, in C order, at any alignment (some writers do not pad). They lie in
+// memory that belongs to somebody else (tensor_archive.hpp), or in a file, from which copy_elements
+// reads what it is asked for. Whoever made the tensor has checked that shape, type and bytes agree.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "dewpoint/checkpoint/foreign_file.hpp"
 
 namespace dewpoint::checkpoint {
 
@@ -40,11 +43,25 @@ enum class ElementType {
 struct Tensor {
   std::string name;
   ElementType type = ElementType::other;
-  std::vector<std::size_t> shape;  // the slowest first; empty: one value
-  std::span<const std::byte> bytes;
+  std::vector<std::size_t> shape;    // the slowest first; empty: one value
+  std::span<const std::byte> bytes;  // empty where there is a file
   std::string foreign_type{};  // what the file calls a type that is `other` here: "F8_E4M3", "U12"
 
+  struct InFile {
+    std::shared_ptr<const ForeignFile> file = {};  // null: the bytes are in memory
+    std::size_t first = 0;
+    std::size_t count = 0;
+  };
+  InFile in_file{};
+
   [[nodiscard]] std::size_t elements() const;
+  /// Its bytes, wherever they are: how many, and those from `first` on (ForeignFile::read).
+  [[nodiscard]] std::size_t byte_count() const {
+    return in_file.file ? in_file.count : bytes.size();
+  }
+  void read_bytes(std::size_t first, std::span<std::byte> out) const;
+  /// Lets it have `count` bytes of a source, from `first` on.
+  void take_bytes(const ByteSource& source, std::size_t first, std::size_t count);
 };
 
 /// "[4, 64, 192]".
@@ -55,7 +72,8 @@ struct Tensor {
 [[nodiscard]] std::optional<std::size_t> checked_product(const std::vector<std::size_t>& shape);
 
 /// Elements [first, first + out.size()) as numbers; truth values are 0 and 1. Throws
-/// Error{bad_value} naming the tensor where its type is not a number that can be read.
+/// Error{bad_value} naming the tensor where its type is not a number that can be read, and what
+/// ForeignFile::read throws.
 ///
 ///   Domain      first + out.size() <= elements().
 ///   Accuracy    exact, but for f64 and integers beyond 24 bits in the first and integers beyond

@@ -10,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "dewpoint/checkpoint/foreign_file.hpp"
 #include "dewpoint/checkpoint/json_text.hpp"
-#include "dewpoint/checkpoint/mapped_file.hpp"
 #include "dewpoint/checkpoint/npy_array.hpp"
 #include "dewpoint/checkpoint/npz.hpp"
 #include "dewpoint/checkpoint/refusal.hpp"
@@ -46,32 +46,32 @@ enum class Format { safetensors, npz, npy, index };
 
 // The extension decides, so that a damaged file is judged as what it should be; without one that we
 // know, the first bytes do.
-Format format_of(const fs::path& path, std::string_view text) {
+Format format_of(const fs::path& path, std::string_view front) {
   const fs::path extension = path.extension();
   if (extension == ".json") return Format::index;
   if (extension == ".npz") return Format::npz;
   if (extension == ".npy") return Format::npy;
   if (extension == ".safetensors") return Format::safetensors;
-  if (text.starts_with("PK")) return Format::npz;
-  return text.starts_with("\x93NUMPY") ? Format::npy : Format::safetensors;
+  if (front.starts_with("PK")) return Format::npz;
+  return front.starts_with("\x93NUMPY") ? Format::npy : Format::safetensors;
 }
 
-Parts read_safetensors(std::shared_ptr<const MappedFile> file, const fs::path& path) {
-  SafetensorsContent content = parse_safetensors(file->bytes(), path.string());
-  return {std::move(content.tensors), std::move(content.metadata), {std::move(file)}};
+using FilePointer = std::shared_ptr<const ForeignFile>;
+
+Parts read_safetensors(const FilePointer& file, const fs::path& path) {
+  SafetensorsContent content = parse_safetensors(file, path.string());
+  return {std::move(content.tensors), std::move(content.metadata), {}};
 }
 
-Parts read_npz(const MappedFile& file, const fs::path& path) {
-  NpzContent content = parse_npz(file.bytes(), path.string());
+Parts read_npz(const FilePointer& file, const fs::path& path) {
+  NpzContent content = parse_npz(file, path.string());
   return {std::move(content.tensors), {}, std::move(content.storage)};
 }
 
-Parts read_npy(std::shared_ptr<const MappedFile> file, const fs::path& path) {
-  NpyArray array = parse_npy_array(file->bytes(), path.string());
+Parts read_npy(const FilePointer& file, const fs::path& path) {
+  NpyArray array = parse_npy_array(file, path.string());
   array.tensor.name = "array";
-  std::shared_ptr<const void> storage = std::move(file);
-  if (array.storage) storage = std::move(array.storage);
-  return {{std::move(array.tensor)}, {}, {std::move(storage)}};
+  return {{std::move(array.tensor)}, {}, {std::move(array.storage)}};
 }
 
 // --- shards --------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ Parts read_shards(const fs::path& index, std::string_view text) {
   for (const std::string& shard : shards) {
     const fs::path path = index.parent_path() / shard;
     Parts part =
-        read_safetensors(std::make_shared<const MappedFile>(path, "a shard of the model"), path);
+        read_safetensors(std::make_shared<const ForeignFile>(path, "a shard of the model"), path);
     for (const Tensor& tensor : part.tensors) {
       const auto [home, first] = homes.emplace(tensor.name, shard);
       if (first) continue;
@@ -160,18 +160,18 @@ fs::path file_of(const fs::path& path) {
 }
 
 Parts read_parts(const fs::path& path) {
-  auto file = std::make_shared<const MappedFile>(path, kAllowed);
-  switch (format_of(path, file->text())) {
+  const auto file = std::make_shared<const ForeignFile>(path, kAllowed);
+  switch (format_of(path, ByteSource(file).text(0, 8))) {
     case Format::index:
       return read_shards(path, file->text());
     case Format::npz:
-      return read_npz(*file, path);
+      return read_npz(file, path);
     case Format::npy:
-      return read_npy(std::move(file), path);
+      return read_npy(file, path);
     case Format::safetensors:
       break;
   }
-  return read_safetensors(std::move(file), path);
+  return read_safetensors(file, path);
 }
 
 bool earlier(const Tensor& a, const Tensor& b) { return a.name < b.name; }

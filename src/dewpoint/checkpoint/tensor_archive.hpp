@@ -1,7 +1,7 @@
 // Files of tensors behind one door: .safetensors (one, or the shards of an index), .npz and .npy.
 //
-//   x.safetensors                     mapped into memory
-//   model.safetensors.index.json      its shards, each mapped
+//   x.safetensors                     read as its tensors are asked for
+//   model.safetensors.index.json      its shards, in the same way
 //   folder                            model.safetensors, or its index
 //   x.npz                             NumPy's archive; stored or deflated, read into memory
 //   x.npy                             one array, named "array"
@@ -23,7 +23,7 @@
 
 namespace dewpoint::checkpoint {
 
-/// Keeps the bytes behind the tensors; copies share them.
+/// Keeps the bytes behind the tensors, or the files that have them; copies share them.
 class TensorArchive {
  public:
   /// Throws Error{unreadable_file}, or Error{malformed_file} with one line: file, field, what was

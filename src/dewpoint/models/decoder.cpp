@@ -167,6 +167,6 @@ std::vector<int> Decoder::generate(std::vector<int> prompt, std::size_t count,
   return made;
 }
 
-void Decoder::save(const std::filesystem::path& folder) const { save_model(parts_->model, folder); }
+void Decoder::save(const OutputFile& folder) const { save_model(parts_->model, folder); }
 
 }  // namespace dewpoint::models

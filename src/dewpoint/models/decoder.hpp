@@ -2,7 +2,7 @@
 // GPT-2, llama2.c's own files, and the small models that are trained here.
 //
 // Prefill only. All tokens go through one layer, then through the next; the weights of a layer are
-// read from the mapped file when their turn comes, so memory is that of three hidden vectors per
+// read from the file when their turn comes, so memory is that of three hidden vectors per
 // token, of one layer's weights and of one head's vectors and strip of scores. Activations are
 // float32, sums of norms double.
 //
@@ -27,6 +27,7 @@
 #include "dewpoint/attention/head.hpp"
 #include "dewpoint/checkpoint/model_config.hpp"
 #include "dewpoint/core/matrix.hpp"
+#include "dewpoint/core/output_file.hpp"
 #include "dewpoint/core/run_context.hpp"
 
 namespace dewpoint::models {
@@ -92,7 +93,7 @@ class Decoder {
 
   /// The same model as an HF folder: config.json and model.safetensors (float32). A llama2.c file
   /// becomes a Llama. Throws Error{unwritable_file}.
-  void save(const std::filesystem::path& folder) const;
+  void save(const OutputFile& folder) const;
 
  private:
   struct Parts;

@@ -4,10 +4,10 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "dewpoint/checkpoint/json_text.hpp"
 #include "dewpoint/checkpoint/safetensors_writer.hpp"
+#include "dewpoint/core/pending_file.hpp"
 
 namespace dewpoint::models {
 namespace {
@@ -67,7 +67,7 @@ std::vector<float> rows_for_halves(const std::vector<float>& rows, std::size_t d
 }
 
 // A tensor as it is written: float32, in the order of rows that Hugging Face rotates. Bytes that
-// are so already stay in the mapped file.
+// are so already stay in their file.
 class SavedTensor {
  public:
   SavedTensor(const Tensor& tensor, const Architecture& model) : tensor_(tensor) {
@@ -78,7 +78,7 @@ class SavedTensor {
     if (move) values = rows_for_halves(values, model.head_dimension, model.hidden);
     bytes_ = checkpoint::element_bytes(values, ElementType::f32);
     tensor_.type = ElementType::f32;
-    tensor_.bytes = bytes_;
+    tensor_.take_bytes(bytes_, 0, bytes_.size());
   }
 
   // Moving a vector leaves its bytes where they are, so the view stays good; copying does not.
@@ -95,35 +95,28 @@ class SavedTensor {
   std::vector<std::byte> bytes_;
 };
 
-void make_folder(const std::filesystem::path& folder) {
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (failure) {
-    throw Error(Code::unwritable_file,
-                fmt::format("{}: cannot make the folder: {}", folder.string(), failure.message()));
-  }
-}
-
 void write_text(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
+  PendingFile pending(path, file_of_own_folder());
+  std::ofstream file(pending.path(), std::ios::binary);
   file << text;
   file.close();
-  if (!file)
-    throw Error(Code::unwritable_file, fmt::format("{}: cannot be written", path.string()));
+  if (!file) throw_unwritable(path, "not all bytes could be written");
+  pending.commit();
 }
 
 }  // namespace
 
-void save_model(const Model& model, const std::filesystem::path& folder) {
+void save_model(const Model& model, const OutputFile& folder) {
   const std::string config = config_of(model).dump(2) + "\n";
   std::vector<SavedTensor> saved;
   for (const Tensor& tensor : model.weights.used()) saved.emplace_back(tensor, model.architecture);
   std::vector<Tensor> tensors;
   for (const SavedTensor& one : saved) tensors.push_back(one.tensor());
 
-  make_folder(folder);
-  checkpoint::write_safetensors(folder / "model.safetensors", tensors, {{"format", "pt"}});
-  write_text(folder / "config.json", config);
+  make_own_folder(folder, checkpoint::model_folder_kind());
+  checkpoint::write_safetensors(folder.path / "model.safetensors", tensors,
+                                checkpoint::model_metadata());
+  write_text(folder.path / "config.json", config);
 }
 
 }  // namespace dewpoint::models

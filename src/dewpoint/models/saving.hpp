@@ -10,15 +10,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
-
+#include "dewpoint/core/output_file.hpp"
 #include "dewpoint/models/model.hpp"
 
 namespace dewpoint::models {
 
-/// The folder is made where there is none. Throws Error{unwritable_file}.
+/// The folder is made where there is none. Throws Error{unwritable_file}, and Error{bad_value} for
+/// a folder that is not ours.
 ///
 ///   Properties  (1) opened again, weights of float32, float16 or bfloat16 are what they were.
-void save_model(const Model& model, const std::filesystem::path& folder);
+void save_model(const Model& model, const OutputFile& folder);
 
 }  // namespace dewpoint::models

@@ -59,7 +59,7 @@ NamedTensors::NamedTensors(const checkpoint::TensorArchive& archive)
 }
 
 NamedTensors::NamedTensors(const checkpoint::Llama2cModel& model)
-    : file_(model.config.file), tensors_(model.tensors), storage_(model.storage) {
+    : file_(model.config.file), tensors_(model.tensors) {
   sort();
 }
 

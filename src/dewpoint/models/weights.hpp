@@ -1,6 +1,6 @@
 // The weights of a decoder, layer by layer, as float32.
 //
-// Numbers stay in the mapped file until a layer's turn comes; then that layer is converted, used
+// Numbers stay in the file until a layer's turn comes; then that layer is converted, used
 // and dropped. Embeddings are read row by row, the output head block by block, so a large
 // vocabulary costs no memory.
 //

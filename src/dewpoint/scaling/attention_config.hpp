@@ -51,7 +51,8 @@ struct AttentionConfig {
   std::optional<RopeScaling> local_rope;  // of sliding layers, where it differs
 
   std::vector<std::string> layer_types;  // "full_attention", "sliding_attention",
-                                         // "chunked_attention", per layer; empty: all full
+                                         // "chunked_attention", "linear_attention", per
+                                         // layer; empty: all full
   std::vector<bool> rotates;             // no_rope_layers: false where a layer has no
                                          // rotation; empty: all rotate
   std::size_t sliding_window = 0;        // 0: none
@@ -61,6 +62,7 @@ struct AttentionConfig {
   // The base scale τ and what is applied to the scores.
   std::optional<double> attention_multiplier;   // Granite: τ itself
   std::optional<double> query_pre_attn_scalar;  // Gemma 2 and 3: τ = x^{−1/2}
+  std::optional<double> built_in_scale;         // τ in the model's code: Inkling, Gemma 3n
   bool scale_attention_weights = true;          // GPT-2: false leaves τ = 1
   bool scale_by_inverse_layer = false;          // GPT-2: τ /= layer + 1
   std::optional<double> softcap;                // attn_logit_softcapping

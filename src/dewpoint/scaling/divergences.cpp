@@ -54,9 +54,10 @@ std::optional<std::string> compared_title(const AttentionConfig& config, std::si
   const double n = length > 0                 ? static_cast<double>(length)
                    : config.max_positions > 0 ? static_cast<double>(config.max_positions)
                                               : kUsualLength;
-  const auto found =
-      difference(engine_scale(config, comparison.suspect, length),
-                 engine_scale(config, comparison.reference, length), comparison.part, n);
+  const EngineScale suspect = engine_scale(config, comparison.suspect, length);
+  const EngineScale reference = engine_scale(config, comparison.reference, length);
+  if (!suspect.unverified.empty() || !reference.unverified.empty()) return std::nullopt;
+  const auto found = difference(suspect, reference, comparison.part, n);
   if (!found) return std::nullopt;
   const std::string at =
       comparison.part == Part::by_position ? fmt::format(" at n = {:.10g}", n) : std::string();

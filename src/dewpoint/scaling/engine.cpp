@@ -16,6 +16,7 @@ using reading::Reading;
 
 constexpr const char* kUnrotated = "no rotation";
 constexpr const char* kSliding = "sliding window";
+constexpr const char* kChunked = "chunked attention";
 
 Reading read(const reading::Deployment& deployment, Engine engine) {
   switch (engine) {
@@ -44,9 +45,20 @@ std::string type_of(const AttentionConfig& config, std::size_t layer) {
   return type;
 }
 
+// Qwen3-Next and other hybrids: nothing there has a temperature.
+bool has_softmax(const AttentionConfig& config, std::size_t layer) {
+  return layer >= config.layer_types.size() || config.layer_types[layer] != "linear_attention";
+}
+
+std::size_t most_keys(const AttentionConfig& config, const std::string& type) {
+  if (type == kSliding) return config.sliding_window;
+  return type == kChunked ? config.attention_chunk : 0;
+}
+
 // τ as configurations give it; all engines agree on it, but for llama.cpp's own key.
 double base_scale(const AttentionConfig& config, const Reading& reading, std::size_t layer) {
   if (reading.base_scale) return *reading.base_scale;
+  if (config.built_in_scale) return *config.built_in_scale;
   if (config.attention_multiplier) return *config.attention_multiplier;
   if (config.query_pre_attn_scalar) return 1.0 / std::sqrt(*config.query_pre_attn_scalar);
   double scale = config.scale_attention_weights
@@ -101,6 +113,7 @@ LayerScale layer_scale(const AttentionConfig& config, const Reading& reading,
     push_static(layer.rotary, name_of(kind), factor * factor);
     layer.rotary.insert(layer.rotary.end(), layer.other.begin(), layer.other.end());
   }
+  layer.most_keys = most_keys(config, type);
   layer.softcap = config.softcap;
   return layer;
 }
@@ -156,8 +169,9 @@ EngineScale engine_scale(const AttentionConfig& config, Engine engine,
   }
   const std::size_t length = deployed_length > 0 ? deployed_length : config.max_positions;
   const Reading reading = read({config, length}, engine);
-  EngineScale scale{engine, {}, reading.notes};
+  EngineScale scale{engine, {}, reading.notes, reading.unverified};
   for (std::size_t l = 0; l < std::max<std::size_t>(1, config.layers); ++l) {
+    if (!has_softmax(config, l)) continue;
     const std::string type = type_of(config, l);
     const double tau = base_scale(config, reading, l);
     group_of(scale, type, tau, [&] {

@@ -7,8 +7,8 @@
 // coordinates feel it; a factor on the softmax scale or on the queries is m itself, for all
 // coordinates. So a layer has two multipliers, for its rotary and its other coordinates.
 //
-// Engines as of August 2026; engine_<name>.cpp names the files that its rules were read in. Where
-// an engine was not read, a note says so and Hugging Face's rule stands in.
+// Engines as of August 2026; engine_<name>.cpp names the files that its rules were read in, and the
+// commit. What an engine does with a model that was not read there is not answered: `unverified`.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -41,6 +41,7 @@ struct LayerScale {
   Schedules other;                  // of the coordinates that are not rotated
   bool has_rotary = true;           // whether a layer has coordinates of either sort
   bool has_other = false;
+  std::size_t most_keys = 0;  // that a query sees: the window or the chunk; 0: all
   std::optional<double> softcap;
 };
 
@@ -48,6 +49,7 @@ struct EngineScale {
   Engine engine;
   std::vector<LayerScale> layers;
   std::vector<std::string> notes;  // what the engine needs to be told, or does not know
+  std::string unverified = {};     // why the numbers above are a guess, not to be shown; else empty
 };
 
 /// `deployed_length` is the longest context served (some engines switch on it); 0: the model's own
@@ -55,7 +57,8 @@ struct EngineScale {
 ///
 ///   Domain      head_dimension > 0; Error{bad_value} otherwise, or for a rotation that lacks its
 ///               original length. A configuration without layers counts as one layer.
-///   Properties  (1) every layer is in exactly one group.
+///   Properties  (1) every layer is in exactly one group, but for layers without a softmax, which
+///                   are in none.
 ///               (2) factors set once for a deployment are the schedules with static_factor.
 ///               (3) without a rotation, schedules or keys of its own, every engine has m = 1 and
 ///                   τ = head_dimension^{−1/2}.
@@ -73,7 +76,8 @@ struct Divergence {
 /// Those that concern this configuration, in a fixed order.
 ///
 ///   Properties  (1) one about a multiplier is there only if engine_scale of its two engines
-///                   differs by more than 1e-6, and its title gives both numbers.
+///                   differs by more than 1e-6 and was verified for both, and its title gives
+///                   both numbers.
 ///               (2) a configuration without a rotation, schedules or keys of its own has none.
 [[nodiscard]] std::vector<Divergence> divergences(const AttentionConfig& config,
                                                   std::size_t deployed_length = 0);

@@ -1,5 +1,9 @@
-// Hugging Face transformers 5. Files read:
-//   modeling_rope_utils.py _compute_yarn_parameters, _compute_longrope_parameters
+// Hugging Face transformers 5, commit d56c55bf. Files read (below src/transformers):
+//   modeling_rope_utils.py _compute_yarn_parameters, _compute_longrope_parameters:559, where a
+//     factor in the file counts before the ratio of the lengths
+//   models/phimoe/modeling_phimoe.py:85-94: short_mscale and long_mscale, which no other model
+//   reads models/olmo3/configuration_olmo3.py:101-112: rope_scaling is for layers without a window
+//   models/inkling/modeling_inkling.py:198, models/gemma3n/modeling_gemma3n.py:1174: their τ
 //   models/deepseek_v3/modeling_deepseek_v3.py yarn_apply_mscale (also deepseek_v2, mistral4, GLM)
 //   models/llama4/modeling_llama4.py Llama4TextAttention.forward
 //   models/ministral3/modeling_ministral3.py get_llama_4_attn_scale
@@ -13,11 +17,18 @@
 namespace dewpoint::scaling::reading {
 namespace {
 
-double rotation_of(const RopeScaling& rope, std::size_t max_positions) {
-  if (rope.kind != RopeKind::yarn && rope.kind != RopeKind::longrope) return 1.0;
+double longrope_rotation(const RopeScaling& rope, const Deployment& deployment) {
+  const std::size_t longest = deployment.config.max_positions;
+  if (deployment.config.model_type == "phimoe") return longrope_factor_or_mscale(rope, deployment);
   if (rope.attention_factor) return *rope.attention_factor;
-  return rope.kind == RopeKind::yarn ? mscale_ratio_if_both(rope)
-                                     : longrope_factor(rope, max_positions);
+  return rope.factor_given ? longrope_gain(rope, rope.factor, longest)
+                           : longrope_factor(rope, longest);
+}
+
+double rotation_of(const RopeScaling& rope, const Deployment& deployment) {
+  if (rope.kind == RopeKind::longrope) return longrope_rotation(rope, deployment);
+  if (rope.kind != RopeKind::yarn) return 1.0;
+  return rope.attention_factor ? *rope.attention_factor : mscale_ratio_if_both(rope);
 }
 
 // Mistral's own files say it outside rope_parameters, where transformers does not look.
@@ -31,7 +42,7 @@ Reading read_as_hf(const Deployment& deployment) {
   const AttentionConfig& config = deployment.config;
   Reading reading;
   read_rotations(reading, config,
-                 [&](const RopeScaling& rope) { return rotation_of(rope, config.max_positions); });
+                 [&](const RopeScaling& rope) { return rotation_of(rope, deployment); });
   reading.softmax = latent_softmax_gain(config);
   reading.positions = positions_of(config);
   if (outside_rope_parameters(config)) reading.positions.ministral.reset();

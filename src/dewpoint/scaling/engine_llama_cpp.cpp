@@ -1,14 +1,19 @@
-// llama.cpp, from a GGUF file or from what its converter makes of a config.json. Files read:
+// llama.cpp, commit b21e4de7, from a GGUF file or from what its converter makes of a config.json.
+// Files read:
 //   src/llama-context.cpp: with YaRN on, the factor on cos and sin is
 //     g(s, mscale)/g(s, log multiplier), or g(s, 1) without one, whatever --yarn-attn-factor says;
 //     mscale is taken as 1 (deepseek2: as the log multiplier). rope.scaling.attn_factor multiplies.
 //     Without YaRN, --yarn-attn-factor and that key are all there is
 //   src/models/deepseek2.cpp: softmax scale times (that factor · g(s, log multiplier))²; the log
 //     multiplier is divided by 0.1 on loading [TAG_DEEPSEEK2_YARN_LOG_MUL_FIX]
-//   src/models/llama4.cpp: 8192 and 0.1, not read from the file; src/llama-graph.cpp: the formula
+//   src/models/llama4.cpp:8-17: 8192 and 0.1, not read from the file, and off where the file has a
+//     sliding_window of 0 (checkpoint/gguf_config.cpp); src/llama-graph.cpp:168: the formula
+//   src/models/olmo2.cpp:121: layers with a window turn without YaRN
+//   src/models/gemma2.cpp:27, gemma3.cpp:31, gemma3n.cpp:10: τ (checkpoint/gguf_config.cpp)
 //   src/models/mistral3.cpp: temperature_scale, floor at the original length, offset 0
 //   src/models/grok.cpp: reads yarn_attn_factor and yarn_ext_factor, which no other model does;
 //     temperature_length is loaded and no graph uses it
+//   conversion/mistral3.py:32-41: Mistral 4 gets no temperature_scale
 //   conversion/base.py, deepseek.py, mistral.py, phi.py: yarn_attn_factor from attention_factor or
 //     attn_factor, yarn_log_multiplier for deepseek2 and mistral3 only, attn_factor for LongRoPE
 // There is no log-n code.
@@ -64,6 +69,7 @@ double softmax_of(const AttentionConfig& config, double rotation) {
 }
 
 void read_ministral(Reading& reading, const AttentionConfig& config) {
+  if (is_mistral4(config)) reading.positions.ministral.reset();
   if (config.gguf_temperature_scale && !is_grok(config)) {
     const double own = config.gguf_temperature_length.value_or(0.0);
     const double original = static_cast<double>(original_length(config.rope, config.max_positions));
@@ -72,10 +78,10 @@ void read_ministral(Reading& reading, const AttentionConfig& config) {
   }
 }
 
-// The numbers are in the program; a file cannot change them nor switch them off.
+// The numbers are in the program; a file can switch them off, but not change them.
 void read_llama4(Reading& reading, const AttentionConfig& config) {
   reading.positions.llama4.reset();
-  if (!config.temperature_tuning && !config.model_type.starts_with("llama4")) return;
+  if (!config.temperature_tuning) return;
   AttentionConfig built_in;
   built_in.temperature_tuning = TemperatureTuning{};
   reading.positions.llama4 = positions_of(built_in).llama4;
@@ -96,7 +102,7 @@ Reading read_as_llama_cpp(const Deployment& deployment) {
   reading.positions.log_n.reset();
   reading.positions.grok.reset();
   reading.positions.ssmax.reset();
-  if (reading.positions.inkling) reading.notes.push_back("inkling not checked: assumed as hf");
+  if (reading.positions.inkling) reading.unverified = "llama.cpp has no Inkling";
   if (config.rope.kind == RopeKind::yarn)
     reading.notes.push_back("--yarn-attn-factor is overwritten while YaRN is on");
   return reading;

@@ -1,4 +1,4 @@
-// LMDeploy with TurboMind. Files read:
+// LMDeploy with TurboMind, commit 1263d5cd. Files read:
 //   lmdeploy/turbomind models, parse_rope_param: attention_factor as given, else the ratio where
 //     both mscale keys are there (zero or not), else g(s, 1); frequencies extended by the maximum
 //     over the original length, whatever factor says; longrope is refused
@@ -30,11 +30,11 @@ Reading read_as_lmdeploy(const Deployment& deployment) {
   reading.positions.ssmax.reset();
   std::optional<Schedule> log_n;
   log_n.swap(reading.positions.log_n);  // the one that was checked
-  note_unchecked(reading);
+  mark_unread(reading, config);
   log_n.swap(reading.positions.log_n);
   if (reading.positions.log_n) reading.positions.log_n->name = "lmdeploy";
   if (config.rope.kind == RopeKind::longrope)
-    reading.notes.push_back("TurboMind refuses rope_type longrope");
+    reading.unverified = "TurboMind refuses rope_type longrope";
   return reading;
 }
 

@@ -1,4 +1,4 @@
-// Megatron-LM, which trains. Files read (below megatron/core):
+// Megatron-LM, which trains, commit d98e8a64. Files read (below megatron/core):
 //   models/common/embeddings/yarn_rotary_pos_embedding.py: g(s, mscale)/g(s, mscale_all_dim) with
 //     the defaults 1 and 0; there is no key for attention_factor
 //   transformer/multi_latent_attention.py: softmax scale g(s, mscale_all_dim)²/√d
@@ -24,9 +24,8 @@ Reading read_as_megatron(const Deployment& deployment) {
   reading.softmax = latent_softmax_gain(config);
   reading.positions = positions_of(config);
   reading.positions.ssmax.reset();
-  note_unchecked(reading);
-  if (config.rope.kind == RopeKind::longrope)
-    reading.notes.push_back("longrope not checked: assumed as hf without attention_factor");
+  mark_unread(reading, config);
+  if (config.rope.kind == RopeKind::longrope) reading.unverified = "longrope not read there";
   return reading;
 }
 

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
 
 namespace dewpoint::scaling::phrases {
 
@@ -42,13 +45,39 @@ double rounded(double value) {
   return std::round(value * unit) / unit;
 }
 
+// Names of llama.cpp b21e4de7 (src/llama-arch.cpp) for what its converter (conversion/) makes of a
+// model_type; a type that is not here has the same name there.
 std::string gguf_architecture(const AttentionConfig& config) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 24> kNames = {
+      {{"", "llama"},
+       {"mistral", "llama"},
+       {"mixtral", "llama"},
+       {"smollm", "llama"},
+       {"llama4_text", "llama4"},
+       {"ministral3", "mistral3"},
+       {"mistral4", "mistral4"},
+       {"qwen2_moe", "qwen2moe"},
+       {"qwen3_moe", "qwen3moe"},
+       {"qwen3_next", "qwen3next"},
+       {"qwen2_5_vl_text", "qwen2vl"},
+       {"qwen3_vl_text", "qwen3vl"},
+       {"gemma3_text", "gemma3"},
+       {"gemma3n_text", "gemma3n"},
+       {"gpt_oss", "gpt-oss"},
+       {"git", "grok"},
+       {"olmo3", "olmo2"},
+       {"cohere", "command-r"},
+       {"ernie4_5_moe", "ernie4_5-moe"},
+       {"deepseek_v2", "deepseek2"},
+       {"deepseek_v3", "deepseek2"},
+       {"kimi_k2", "deepseek2"},
+       {"deepseek_v32", "deepseek32"},
+       {"glm_moe_dsa", "glm-dsa"}}};
   const std::string& type = config.model_type;
+  for (const auto& [model_type, architecture] : kNames)
+    if (type == model_type) return std::string(architecture);
   if (config.latent_attention) return "deepseek2";
-  if (config.llama4_scaling || config.rope.llama4_beta) return "mistral3";
-  if (type == "mistral" || type == "smollm" || type.empty()) return "llama";
-  if (type.starts_with("llama4")) return "llama4";
-  return type;
+  return config.llama4_scaling || config.rope.llama4_beta ? "mistral3" : type;
 }
 
 }  // namespace dewpoint::scaling::phrases

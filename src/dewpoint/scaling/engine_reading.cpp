@@ -59,8 +59,11 @@ double mscale_ratio_if_both(const RopeScaling& rope) {
 
 double longrope_factor(const RopeScaling& rope, std::size_t max_positions) {
   const double original = static_cast<double>(original_length(rope, max_positions));
-  const double longest = static_cast<double>(max_positions);
-  const double extension = longest > original ? longest / original : rope.factor;
+  return longrope_gain(rope, static_cast<double>(max_positions) / original, max_positions);
+}
+
+double longrope_gain(const RopeScaling& rope, double extension, std::size_t max_positions) {
+  const double original = static_cast<double>(original_length(rope, max_positions));
   if (extension <= 1.0 || original <= 1.0) return 1.0;
   return std::sqrt(1.0 + std::log(extension) / std::log(original));
 }
@@ -106,14 +109,16 @@ PositionSchedules positions_of(const AttentionConfig& config) {
   return positions;
 }
 
-void note_unchecked(Reading& reading) {
+bool is_mistral4(const AttentionConfig& config) { return config.model_type == "mistral4"; }
+
+void mark_unread(Reading& reading, const AttentionConfig& config) {
   std::vector<const char*> names;
+  if (config.built_in_scale) names.push_back("base scale");
   const PositionSchedules& positions = reading.positions;
   for (const auto* schedule : {&positions.llama4, &positions.ministral, &positions.inkling,
                                &positions.log_n, &positions.grok})
     if (*schedule) names.push_back((*schedule)->name.c_str());
-  if (!names.empty())
-    reading.notes.push_back(fmt::format("{} not checked: assumed as hf", fmt::join(names, ", ")));
+  if (!names.empty()) reading.unverified = fmt::format("{} not read there", fmt::join(names, ", "));
 }
 
 }  // namespace dewpoint::scaling::reading

@@ -36,6 +36,7 @@ struct Reading {
   std::optional<double> base_scale;  // τ, where the engine has its own
   PositionSchedules positions;
   std::vector<std::string> notes;
+  std::string unverified;  // what of this model was not read in the engine; empty: nothing
 };
 
 [[nodiscard]] Reading read_as_hf(const Deployment& deployment);
@@ -57,7 +58,12 @@ struct Reading {
 /// √(1 + log s/log n0), s being the maximum over the original length: LongRoPE's factor.
 [[nodiscard]] double longrope_factor(const RopeScaling& rope, std::size_t max_positions);
 
-/// The same, or short_mscale and long_mscale by the length served, as vLLM and SGLang have it.
+/// The same for an extension s that somebody else decides.
+[[nodiscard]] double longrope_gain(const RopeScaling& rope, double extension,
+                                   std::size_t max_positions);
+
+/// longrope_factor, or short_mscale and long_mscale by the length served, as vLLM and SGLang have
+/// it.
 [[nodiscard]] double longrope_factor_or_mscale(const RopeScaling& rope,
                                                const Deployment& deployment);
 
@@ -76,7 +82,11 @@ void read_rotations(Reading& reading, const AttentionConfig& config, const Facto
 
 [[nodiscard]] Schedule ministral_schedule(double beta, double n0);
 
-/// Adds "not checked: assumed as hf" for each of the named features that the model has.
-void note_unchecked(Reading& reading);
+/// Mistral's models: vLLM and others prefer a params.json, which is not read here.
+[[nodiscard]] bool is_mistral4(const AttentionConfig& config);
+
+/// Marks what of the model nobody has read in this engine: its schedules over positions, and a base
+/// scale that is in the model's code.
+void mark_unread(Reading& reading, const AttentionConfig& config);
 
 }  // namespace dewpoint::scaling::reading

@@ -37,6 +37,13 @@ void warn_of_extrapolation(EngineExport& result, const ExportRequest& request) {
                   request.fitted_from, request.fitted_to, request.target_length));
 }
 
+void warn_of_unread(EngineExport& result, const AttentionConfig& config) {
+  const std::string why = engine_scale(config, result.engine).unverified;
+  if (why.empty()) return;
+  result.exact = false;
+  result.warnings.push_back("not verified for this model: " + why);
+}
+
 void warn_of_one_factor(EngineExport& result, const ExportRequest& request, const Plan& plan) {
   const Schedule& schedule = request.schedule;
   if (schedule.kind == ScheduleKind::constant) return;
@@ -88,6 +95,7 @@ EngineExport export_schedule(const AttentionConfig& config, Engine engine,
   auto by_position = phrases::positional_export(config, engine, request);
   EngineExport result =
       by_position ? std::move(*by_position) : static_export(config, engine, request);
+  if (config.head_dimension > 0) warn_of_unread(result, config);
   warn_of_extrapolation(result, request);
   return result;
 }

@@ -117,7 +117,16 @@ std::vector<Rule> ministral_rules() {
        {},
        "SGLang looks for the original length outside rope_parameters (models/ministral3.py), and "
        "takes 16384 where it is not there. Put original_max_position_embeddings at the top level "
-       "too, with --json-model-override-args."}};
+       "too, with --json-model-override-args."},
+      {"llama-cpp-mistral-4-drops-temperature",
+       {Engine::llama_cpp, Engine::hf},
+       [](const AttentionConfig& config) { return config.model_type == "mistral4"; },
+       by_position(Engine::llama_cpp),
+       {},
+       "llama.cpp's converter writes no temperature keys for Mistral 4 from Hugging Face's files "
+       "(conversion/mistral3.py), so that its logits do not grow with the position. Add them: "
+       "--override-kv mistral4.attention.temperature_scale=float:x and "
+       "mistral4.attention.temperature_length=int:n0."}};
 }
 
 std::vector<Rule> logarithm_rules() {

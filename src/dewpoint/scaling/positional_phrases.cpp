@@ -89,7 +89,10 @@ EngineExport mistral3_flags(const AttentionConfig& config, const ExportRequest& 
                       true,
                       {}};
   judge_steps(result, schedule, 0.0);
-  if (schedule.n0 != static_cast<double>(config.rope.original_length)) {
+  if (config.latent_attention) {  // deepseek2.cpp:46-47 reads the length too, and needs it
+    result.text += fmt::format(" --override-kv {}.attention.temperature_length=int:{:.0f}",
+                               gguf_architecture(config), schedule.n0);
+  } else if (schedule.n0 != static_cast<double>(config.rope.original_length)) {
     result.exact = false;
     result.warnings.emplace_back("steps come every original context length of the file");
   }

@@ -34,10 +34,12 @@ struct RopeScaling {
   double base = 10000.0;            // rope_theta
   double rotary_share = 1.0;        // partial_rotary_factor
   double factor = 1.0;              // s
+  bool factor_given = false;        // false: from lengths, where there is none in the file
   std::size_t original_length = 0;  // original_max_position_embeddings; 0: not given
   bool original_length_given = false;
   std::optional<double> attention_factor;  // HF's key, as given
   std::optional<double> attn_factor;       // vLLM's multiplier on top
+  bool apply_yarn_scaling = true;          // vLLM, SGLang: false leaves the logits alone
   std::optional<double> mscale;
   std::optional<double> mscale_all_dim;
   double beta_fast = 32.0;
@@ -46,7 +48,7 @@ struct RopeScaling {
   double low_frequency_factor = 1.0;  // llama3
   double high_frequency_factor = 4.0;
   std::vector<double> short_factor, long_factor;    // longrope
-  std::optional<double> short_mscale, long_mscale;  // longrope: read by vLLM and SGLang
+  std::optional<double> short_mscale, long_mscale;  // longrope: not read by all
   std::optional<double> llama4_beta;                // rope_parameters.llama_4_scaling_beta
 
   bool operator==(const RopeScaling&) const = default;

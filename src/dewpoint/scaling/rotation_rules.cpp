@@ -3,6 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "dewpoint/scaling/divergences.hpp"
 #include "dewpoint/scaling/engine_reading.hpp"
 
@@ -73,8 +77,17 @@ std::string short_text_title(const AttentionConfig& config) {
                      original_length(config.rope, config.max_positions));
 }
 
+// Published with the extension that they were trained with, so that short texts had it too.
+bool trained_extended(const AttentionConfig& config) {
+  constexpr std::array<std::string_view, 6> kTypes = {"gpt_oss", "gpt-oss", "olmo3",
+                                                      "laguna",  "phi3",    "phimoe"};
+  return config.latent_attention || is_ministral(config) ||
+         std::find(kTypes.begin(), kTypes.end(), config.model_type) != kTypes.end();
+}
+
 bool changes_short_text(const AttentionConfig& config) {
-  return extends(config) && reading::read_as_hf({config, config.max_positions}).rotation != 1.0;
+  return extends(config) && !trained_extended(config) &&
+         reading::read_as_hf({config, config.max_positions}).rotation != 1.0;
 }
 
 std::vector<Rule> rules_of_vllm() {
@@ -139,14 +152,6 @@ std::vector<Rule> rules_of_sglang() {
        "SGLang honours attention_factor for this one model: its configuration class divides "
        "1 + 0.1 log s out first (configs/laguna.py). A derived model under another model_type "
        "loses that and must pass attn_factor itself."},
-      {"sglang-ministral-ignores-mscale",
-       {Engine::sglang, Engine::hf},
-       [](const AttentionConfig& config) { return plain_mscale(config) && is_ministral(config); },
-       Comparison{Engine::sglang, Engine::hf, Part::set_once},
-       {},
-       "SGLang's plain YaRN does not read mscale, so models derived from Ministral 3 run with "
-       "cos and sin too large; the reported symptom is text that repeats itself. Pass attn_factor "
-       "= 1/(1 + 0.1 log s) with --json-model-override-args."},
       {"megatron-has-no-attention-factor",
        {Engine::megatron, Engine::hf},
        asks_for_factor,
@@ -239,8 +244,9 @@ std::vector<Rule> other_rules() {
        std::nullopt,
        short_text_title,
        "The factor is set once for the longest context and multiplies the logits of short texts "
-       "too; users measured losses on them. Serve short texts without the extension, or choose the "
-       "factor for the length you really use."}};
+       "too; users measured losses on them. If you added the extension yourself, serve short texts "
+       "without it, or choose the factor for the length you really use. If the model was trained "
+       "with it, leave it."}};
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <system_error>
 
-#include "dewpoint/checkpoint/mapped_file.hpp"
+#include "dewpoint/checkpoint/foreign_file.hpp"
 #include "dewpoint/checkpoint/refusal.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/text/gpt2_tokenizer.hpp"
@@ -17,7 +17,7 @@ namespace dewpoint::text {
 namespace {
 
 namespace fs = std::filesystem;
-using checkpoint::MappedFile;
+using checkpoint::ForeignFile;
 
 constexpr const char* kAllowed =
     "tokenizer.json, tokenizer.model, vocab.json with merges.txt, one *.model, tokenizer.bin or "
@@ -28,21 +28,22 @@ constexpr const char* kAllowed =
                              {std::move(field), std::move(found), kAllowed});
 }
 
+std::string content_of(const fs::path& path) { return ForeignFile(path, kAllowed).text(); }
+
 std::unique_ptr<Tokenizer> open_gpt2(const fs::path& folder) {
   const fs::path vocabulary = folder / "vocab.json", merges = folder / "merges.txt";
-  const MappedFile tokens(vocabulary, "vocab.json beside merges.txt");
-  const MappedFile ranks(merges, "merges.txt beside vocab.json");
-  return parse_gpt2_tokenizer({tokens.text(), vocabulary.string()},
-                              {ranks.text(), merges.string()});
+  const std::string tokens = ForeignFile(vocabulary, "vocab.json beside merges.txt").text();
+  const std::string ranks = ForeignFile(merges, "merges.txt beside vocab.json").text();
+  return parse_gpt2_tokenizer({tokens, vocabulary.string()}, {ranks, merges.string()});
 }
 
 std::unique_ptr<Tokenizer> open_file(const fs::path& path) {
   const fs::path name = path.filename(), extension = path.extension();
   if (name == "vocab.json" || name == "merges.txt") return open_gpt2(path.parent_path());
-  const MappedFile file(path, kAllowed);
-  if (extension == ".json") return parse_json_tokenizer(file.text(), path.string());
-  if (extension == ".model") return parse_sentencepiece(file.text(), path.string());
-  if (extension == ".bin") return parse_llama2c_tokenizer(file.text(), path.string());
+  const std::string text = content_of(path);
+  if (extension == ".json") return parse_json_tokenizer(text, path.string());
+  if (extension == ".model") return parse_sentencepiece(text, path.string());
+  if (extension == ".bin") return parse_llama2c_tokenizer(text, path.string());
   refuse(path, "name", fmt::format("'{}'", checkpoint::excerpt(name.string())));
 }
 
@@ -80,10 +81,6 @@ fs::path file_in(const fs::path& folder) {
 fs::path file_at(const fs::path& path) {
   std::error_code ignored;
   return fs::is_directory(path, ignored) ? file_in(path) : path;
-}
-
-std::string content_of(const fs::path& path) {
-  return std::string(MappedFile(path, kAllowed).text());
 }
 
 }  // namespace
