@@ -159,6 +159,35 @@ TEST(Study, ReplacesAnOlderOne) {
   EXPECT_EQ(folder.names(), Names{"a.study"});
 }
 
+// Of two studies each may be the work of hours.
+TEST(Study, DoesNotReplaceAnotherExperimentUnlessForced) {
+  const ScratchFolder folder;
+  StudyRecord other = record_with({small_map()});
+  other.experiment = "another";
+  write_study(folder / "a.study", other);
+  const Error error =
+      error_of([&] { write_study(folder / "a.study", record_with({small_map()})); });
+  EXPECT_EQ(error.code(), Code::bad_value);
+  EXPECT_TRUE(test::says(error, "a study of 'another', not a study of 'phase map'"))
+      << error.what();
+  expect_same(read_study(folder / "a.study"), other);
+  write_study({folder / "a.study", true}, record_with({small_map()}));
+  expect_same(read_study(folder / "a.study"), record_with({small_map()}));
+}
+
+// Whoever replaces a study that is cut must be able to know it as one.
+TEST(Study, IsKnownByItsHeaderWhenItIsDamaged) {
+  const ScratchFolder folder;
+  write_study(folder / "a.study", record_with({small_map(40, 40)}));
+  const std::string whole = read_bytes(folder / "a.study");
+  write_bytes(folder / "a.study", whole.substr(0, whole.size() / 2));
+  EXPECT_TRUE(study_kind("phase map").is_ours(folder / "a.study"));
+  write_bytes(folder / "a.study", whole.substr(0, 50));
+  EXPECT_FALSE(study_kind("phase map").is_ours(folder / "a.study"));
+  run_sql(folder / "other", "CREATE TABLE meta (key TEXT, value TEXT)");
+  EXPECT_FALSE(study_kind().is_ours(folder / "other"));
+}
+
 TEST(Study, HasTheSameBytesWhenWrittenTwice) {
   const ScratchFolder folder;
   write_study(folder / "a.study", record_with({small_map()}));
@@ -260,11 +289,12 @@ TEST(Study, CutAnywhereIsRefused) {
   }
 }
 
-// Random damage may hit a number, which nobody can tell, or free space; otherwise it is an Error,
-// and never a crash (the suite also runs under sanitizers).
-TEST(Study, OverwrittenByRandomBytesIsReadOrRefused) {
+// Random damage may hit free space; otherwise it is an Error, never a crash (the suite also runs
+// under sanitizers) and never another study.
+TEST(Study, OverwrittenByRandomBytesIsTheSameOrRefused) {
   const ScratchFolder folder;
-  write_study(folder / "a.study", record_with({small_map(40, 40)}));
+  const StudyRecord record = record_with({small_map(40, 40)});
+  write_study(folder / "a.study", record);
   const std::string whole = read_bytes(folder / "a.study");
   const Stream stream = test::stream("Study/OverwrittenByRandomBytesIsReadOrRefused");
   int refused = 0;
@@ -277,13 +307,13 @@ TEST(Study, OverwrittenByRandomBytesIsReadOrRefused) {
     }
     write_bytes(folder / "b.study", damaged);
     try {
-      static_cast<void>(read_study(folder / "b.study"));
+      expect_same(read_study(folder / "b.study"), record);
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Code::malformed_file) << error.what();
       ++refused;
     }
   }
-  EXPECT_GT(refused, 100);
+  EXPECT_GT(refused, 50);  // a third of the file is free space, where nothing is read
 }
 
 TEST(Study, WhoseTablesContradictEachOtherIsRefused) {

@@ -130,7 +130,7 @@ TEST(SweepFailure, AResultWrittenOverAKilledSweepIsNotMixedWithItsLog) {
   EXPECT_GT(folder.names().size(), 2U);  // the log is there
   StudyRecord record;
   record.experiment = "another";
-  write_study(folder / "a.study", record);
+  write_study({folder / "a.study", true}, record);
   expect_same(read_study(folder / "a.study"), record);
   EXPECT_EQ(folder.names(), Names{"a.study"});
 }

@@ -1,9 +1,12 @@
 #include "dewpoint/store/sweep_file.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <limits>
+#include <numeric>
+#include <stop_token>
 #include <thread>
 
 #include "dewpoint/core/error.hpp"
@@ -17,6 +20,7 @@ using test::Cells;
 using test::error_of;
 using test::expect_same;
 using test::key_of;
+using test::read_bytes;
 using test::run_sql;
 using test::says;
 using test::ScratchFolder;
@@ -163,21 +167,49 @@ TEST(SweepFile, KeepsTheCellsThatANewPlanDoesNotWant) {
   EXPECT_EQ(frame.variable("contraction").cells[0].samples, 0U);
 }
 
-TEST(SweepFile, ForgetsCellsOfAnotherForm) {
+TEST(SweepFile, DeletesCellsOfAnotherFormOnlyWhenTold) {
   const ScratchFolder folder;
-  write_sweep(folder / "a.study", sweep_plan(), {{key_of(0.0, "cube"), sweep_cell(1)}});
+  const Cells cells = {{key_of(0.0, "cube"), sweep_cell(1)}};
+  write_sweep(folder / "a.study", sweep_plan(), cells);
+  const std::string before = read_bytes(folder / "a.study");
   SweepPlan plan = sweep_plan();
   plan.measured[1].inner[0].coordinates = {1, 2, 3};
-  SweepFile file(folder / "a.study", sweep_head());
+  SweepOpening opening{CellForm{plan.measured, plan.predicted}};
+  const std::string said = fmt::format(
+      "'{}' has 1 finished cell(s) with other observables (loss): -o OTHER.study keeps "
+      "them, --replace deletes them",
+      (folder / "a.study").string());
+  const Error error = error_of([&] { SweepFile(folder / "a.study", sweep_head(), opening); });
+  EXPECT_EQ(error.code(), Code::bad_value);
+  EXPECT_EQ(error.what(), said);
+  EXPECT_TRUE(read_bytes(folder / "a.study") == before);
+  {
+    SweepFile file(folder / "a.study", sweep_head());
+    EXPECT_EQ(error_of([&] { file.set_plan(plan); }).what(), said);
+    expect_same(file.cells(), cells);
+  }
+  opening.replace = true;
+  SweepFile file(folder / "a.study", sweep_head(), opening);
   file.set_plan(plan);
   EXPECT_TRUE(file.cells().empty());
   file.put(key_of(0.0, "cube"), sweep_cell(5), {});
   expect_same(file.cells(), Cells{{key_of(0.0, "cube"), sweep_cell(5)}});
 }
 
+// A plan without finished cells is nobody's loss.
+TEST(SweepFile, TakesAnotherFormWhereNothingIsFinished) {
+  const ScratchFolder folder;
+  write_sweep(folder / "a.study", sweep_plan(), {});
+  SweepPlan plan = sweep_plan();
+  plan.measured[1].inner[0].coordinates = {1, 2, 3};
+  SweepFile file(folder / "a.study", sweep_head(), {CellForm{plan.measured, plan.predicted}});
+  EXPECT_NO_THROW(file.set_plan(plan));
+}
+
 TEST(SweepFile, TakesTheHeadOfTheLastRunAndTheTimeOfTheFirst) {
   const ScratchFolder folder;
   write_sweep(folder / "a.study", sweep_plan(), {});
+  test::remove_hashes(folder / "a.study");
   run_sql(folder / "a.study", "UPDATE meta SET value = 'long ago' WHERE key = 'created'");
   SweepHead head = sweep_head();
   head.parameters = {{"alpha", "1"}};
@@ -238,6 +270,15 @@ TEST(SweepFile, RefusesAnotherExperimentAndAFinishedResult) {
   EXPECT_EQ(finished.code(), Code::malformed_file);
   EXPECT_TRUE(says(finished, "finished result")) << finished.what();
   EXPECT_EQ(folder.names(), (Names{"a.study", "b.study"}));
+
+  // Forced, it begins anew where it cannot go on, and nowhere else.
+  for (const char* name : {"a.study", "b.study"}) {
+    SweepFile({folder / name, true}, head).close();
+    EXPECT_EQ(summarise(folder / name).experiment, "dew") << name;
+  }
+  write_sweep(folder / "c.study", sweep_plan(), {});
+  SweepFile({folder / "c.study", true}, sweep_head()).close();
+  EXPECT_EQ(summarise(folder / "c.study").planned, sweep_plan().places.size());
 }
 
 // -------------------------------------------------------------------------------------- looking
@@ -282,6 +323,54 @@ TEST(SweepFile, CanBeReadWithTheSqliteShell) {
                   "SELECT count(*) FROM pragma_table_list WHERE schema = 'main'"
                   " AND type = 'table' AND strict = 0 AND name NOT LIKE 'sqlite%'"),
             "0\n");
+}
+
+// A plan is kept whole or not at all. Small ones are kept whatever was asked for.
+TEST(SweepFile, KeepsTheOldPlanWhenItIsStoppedWhileItTakesALargeOne) {
+  const ScratchFolder folder;
+  const auto path = folder / "a.study";
+  std::stop_source stop;
+  stop.request_stop();
+  SweepPlan large = sweep_plan();
+  large.axes = {{"rho", std::vector<double>(10'000)}};
+  std::iota(large.axes[0].coordinates.begin(), large.axes[0].coordinates.end(), 0.0);
+  large.places.clear();
+  for (std::size_t i = 0; i < 10'000; ++i) {
+    large.places.push_back({{i}, fmt::format("{:032}", i), "{}", 0});
+  }
+  {
+    SweepFile file(path, sweep_head());
+    file.set_plan(sweep_plan(), stop.get_token());
+    const Error error = error_of([&] { file.set_plan(large, stop.get_token()); });
+    EXPECT_EQ(error.code(), Code::stopped);
+    EXPECT_TRUE(file.has_plan(sweep_plan()));
+    file.close();
+  }
+  EXPECT_EQ(summarise(path).planned, sweep_plan().places.size());
+}
+
+// 20 MB of title took a report 1.9 GB.
+TEST(SweepFile, WithATextThatIsTooLongIsRefusedWithTheFieldAndItsLength) {
+  const ScratchFolder folder;
+  const auto path = folder / "a.study";
+  {
+    SweepFile file(path, sweep_head());
+    file.set_plan(sweep_plan());
+    file.close();
+  }
+  run_sql(path,
+          "PRAGMA user_version = 3;"  // without hashes, as a stranger may write it
+          "UPDATE meta SET value = printf('%.*c', 4096, 'x') WHERE key = 'title'");
+  EXPECT_EQ(summarise(path).title.size(), 4096U);
+  run_sql(path, "UPDATE meta SET value = printf('%.*c', 20000000, 'x') WHERE key = 'title'");
+  const Error title = error_of([&] { static_cast<void>(summarise(path)); });
+  EXPECT_EQ(title.code(), Code::malformed_file);
+  EXPECT_TRUE(says(title, "title: 20000000 bytes; allowed: at most 4096")) << title.what();
+  run_sql(path,
+          "UPDATE meta SET value = 'x' WHERE key = 'title';"
+          "UPDATE sweep_variable SET name = printf('%.*c', 2000000, 'x') WHERE id = 0");
+  const Error name = error_of([&] { static_cast<void>(read_study(path)); });
+  EXPECT_TRUE(says(name, "name: 2000000 bytes; allowed: at most 1048576")) << name.what();
 }
 
 }  // namespace

@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <new>
 #include <string>
 #include <system_error>
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/pending_file.hpp"
+#include "dewpoint/store/integrity.hpp"
+#include "dewpoint/store/lock_file.hpp"
 #include "dewpoint/store/schema.hpp"
 
 namespace dewpoint::store {
@@ -38,6 +41,8 @@ Database begun(Database database, const fs::path& file) {
 
 const char* remedy(int code) {
   switch (code) {
+    case SQLITE_NOMEM:
+      return "end other programs and run the same command again";
     case SQLITE_FULL:
       return "no space left: free some and run the same command again";
     case SQLITE_BUSY:
@@ -75,6 +80,10 @@ Database open_to_read(const fs::path& file) {
   return begun(Database::immutable(file), file);
 }
 
+bool has_just_begun(Database& database, const fs::path& file) {
+  return is_empty(database) && is_locked(file);
+}
+
 void expect_whole(Database& database, const fs::path& file) {
   const std::int64_t size =
       single_number(database, "PRAGMA page_count") * single_number(database, "PRAGMA page_size");
@@ -90,13 +99,14 @@ void expect_whole(Database& database, const fs::path& file) {
 
 void throw_read_error(const fs::path& file, const DatabaseError& error) {
   switch (error.code()) {
+    case SQLITE_NOMEM:
+      throw std::bad_alloc();  // not the file's fault
     case SQLITE_NOTADB:
       throw_malformed(fmt::format("'{}' is not a Dewpoint study", file.string()));
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_BUSY:
-    case SQLITE_NOMEM:
     case SQLITE_IOERR:
       throw_unreadable(file, error.what());
     default:
@@ -113,8 +123,7 @@ void throw_write_error(const fs::path& file, const DatabaseError& error,
     case SQLITE_CONSTRAINT:
     case SQLITE_ERROR:
       throw_malformed(
-          fmt::format("study '{}' is damaged: {}: move it away and run the same command again",
-                      file.string(), error.what()));
+          fmt::format("study '{}' is damaged: {}", file.string(), with_remedy(error).what()));
     default:
       break;
   }

@@ -21,11 +21,14 @@ void expect_readable(const std::filesystem::path& file);
 /// A connection within a read transaction. Works in folders that may not be written, too.
 [[nodiscard]] Database open_to_read(const std::filesystem::path& file);
 
+/// Whether it is the file of a writer that has not committed anything yet.
+[[nodiscard]] bool has_just_begun(Database& database, const std::filesystem::path& file);
+
 /// SQLite takes what is missing of its last page for zeros, and a file of one byte for an empty
 /// one; here both are refused.
 void expect_whole(Database& database, const std::filesystem::path& file);
 
-/// Error{unreadable_file} or Error{malformed_file}.
+/// Error{unreadable_file} or Error{malformed_file}; std::bad_alloc where memory ran out.
 [[noreturn]] void throw_read_error(const std::filesystem::path& file, const DatabaseError& error);
 
 /// Error{unwritable_file} or Error{malformed_file}, with what to do; `kept`: finished cells that

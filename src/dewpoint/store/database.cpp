@@ -8,6 +8,8 @@
 #include <limits>
 #include <system_error>
 
+#include "dewpoint/store/digest.hpp"
+
 namespace dewpoint::store {
 namespace {
 
@@ -32,19 +34,51 @@ int system_error(sqlite3* database, int error_number) {
   return error_number;
 }
 
+// SQLite's own words are for people who write SQL.
+std::string plain_reason(int code) {
+  switch (code) {
+    case SQLITE_CORRUPT:
+      return "its pages contradict each other";
+    case SQLITE_ERROR:
+      return "a table or a column is missing";
+    case SQLITE_CONSTRAINT:
+      return "two rows of one name";
+    case SQLITE_NOTADB:
+      return "not a database";
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
+      return "another program has locked it";
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      return "it may not be written";
+    case SQLITE_CANTOPEN:
+      return "it cannot be opened";
+    case SQLITE_IOERR:
+      return "the disk does not answer";
+    case SQLITE_NOMEM:
+      return "out of memory";
+    case SQLITE_TOOBIG:
+      return "a value is too large";
+    default:
+      return fmt::format("SQLite failed with code {}", code);
+  }
+}
+
 void check(sqlite3* database, int result) {
   const int error_number = errno;
   const int code = result & kPrimaryCode;
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
-  const std::string said = sqlite3_errmsg(database);
   if (code != SQLITE_IOERR && code != SQLITE_CANTOPEN && code != SQLITE_FULL) {
-    throw DatabaseError(code, said);
+    throw DatabaseError(code, plain_reason(code));
   }
   const int reason = system_error(database, error_number);
   if (code == SQLITE_FULL || (code == SQLITE_IOERR && says_full(reason))) {
     throw DatabaseError(SQLITE_FULL, "no room left on the disk");
   }
-  throw DatabaseError(code, reason != 0 ? std::generic_category().message(reason) : said);
+  throw DatabaseError(code,
+                      reason != 0 ? std::generic_category().message(reason) : plain_reason(code));
 }
 
 // Everything but letters, digits and a few signs is escaped, so that no name ends the path.
@@ -111,10 +145,16 @@ bool Statement::is_null(int column) const {
   return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
 }
 
-std::string Statement::text(int column) const {
+std::string Statement::text(int column, const TextLimit& limit) const {
   expect_type(column, SQLITE_TEXT);
   const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_.get(), column));
   const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column));
+  if (size > limit.most) {
+    const char* name = sqlite3_column_name(statement_.get(), column);
+    throw DatabaseError(SQLITE_CORRUPT,
+                        fmt::format("{}: {} bytes; allowed: at most {}",
+                                    limit.field.empty() ? name : limit.field, size, limit.most));
+  }
   return size == 0 ? std::string() : std::string(bytes, size);
 }
 
@@ -124,15 +164,34 @@ std::int64_t Statement::integer(int column) const {
 }
 
 double Statement::number(int column) const {
-  if (is_null(column)) return std::numeric_limits<double>::quiet_NaN();
-  expect_type(column, SQLITE_FLOAT);
-  return sqlite3_column_double(statement_.get(), column);
+  const int type = sqlite3_column_type(statement_.get(), column);
+  if (type == SQLITE_FLOAT) return sqlite3_column_double(statement_.get(), column);
+  if (type != SQLITE_NULL) expect_type(column, SQLITE_FLOAT);
+  return std::numeric_limits<double>::quiet_NaN();
 }
 
 std::vector<std::byte> Statement::bytes(int column) const {
   expect_type(column, SQLITE_BLOB);
   const auto* first = static_cast<const std::byte*>(sqlite3_column_blob(statement_.get(), column));
   return {first, first + sqlite3_column_bytes(statement_.get(), column)};
+}
+
+void Statement::add_row(Digest& digest) const {
+  for (int column = 0; column < sqlite3_column_count(statement_.get()); ++column) {
+    switch (sqlite3_column_type(statement_.get(), column)) {
+      case SQLITE_INTEGER:
+        digest.add(integer(column));
+        break;
+      case SQLITE_FLOAT:
+      case SQLITE_NULL:
+        digest.add(number(column));
+        break;
+      default:  // a text or a blob: the bytes are the same to SQLite
+        digest.add(std::string_view(
+            static_cast<const char*>(sqlite3_column_blob(statement_.get(), column)),
+            static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))));
+    }
+  }
 }
 
 // An absolute name, so that SQLite sees neither ":memory:" nor "file:...".
@@ -157,6 +216,12 @@ Database::Database(const Name& name, int flags) {
 
 void Database::execute(const char* sql) {
   check(database_.get(), sqlite3_exec(database_.get(), sql, nullptr, nullptr, nullptr));
+}
+
+bool Database::has_moved() const {
+  int moved = 0;
+  const int result = sqlite3_file_control(database_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  return result == SQLITE_OK && moved != 0;
 }
 
 void Database::roll_back() noexcept {

@@ -1,8 +1,8 @@
 // The SQLite C interface with owners: a Database and its prepared Statements.
 //
-// Private to the store. Every failure throws DatabaseError, which failures.hpp turns into the Error
-// that names the study; values enter SQL only through bind(). Columns are strict: a value of
-// another type than asked for means a damaged file, and throws.
+// Private to the store. Every failure throws DatabaseError in our words, which access.hpp turns
+// into the Error that names the study; values enter SQL only through bind(). Columns are strict: a
+// value of another type than asked for means a damaged file, and throws.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -23,6 +23,8 @@
 #include <vector>
 
 namespace dewpoint::store {
+
+class Digest;
 
 class DatabaseError : public std::runtime_error {
  public:
@@ -57,11 +59,19 @@ class Statement {
   }
 
   [[nodiscard]] bool is_null(int column) const;
-  [[nodiscard]] std::string text(int column) const;
+  /// Longer ones are refused: what a file of somebody else calls a name or a title is copied often.
+  struct TextLimit {
+    std::size_t most = std::size_t{1} << 20;  // bytes
+    std::string_view field = {};              // what a refusal calls it; empty: its column
+  };
+  [[nodiscard]] std::string text(int column, const TextLimit& limit) const;
+  [[nodiscard]] std::string text(int column) const { return text(column, TextLimit()); }
   [[nodiscard]] std::int64_t integer(int column) const;
   /// NULL is NaN.
   [[nodiscard]] double number(int column) const;
   [[nodiscard]] std::vector<std::byte> bytes(int column) const;
+  /// Every column of the current row, as it is stored.
+  void add_row(Digest& digest) const;
 
  private:
   struct Finalize {
@@ -99,6 +109,8 @@ class Database {
   void execute(const char* sql);
   /// Ends a transaction that failed; nothing where SQLite has ended it already.
   void roll_back() noexcept;
+  /// Whether the name of the file is gone, or another file's, since it was opened.
+  [[nodiscard]] bool has_moved() const;
   [[nodiscard]] Statement prepare(std::string_view sql) { return {database_.get(), sql}; }
 
  private:

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/store/integrity.hpp"
 #include "dewpoint/store/schema.hpp"
 
 namespace dewpoint::store {
 
-void expect_sweep(Database& database, const std::filesystem::path& file) {
-  if (expect_study(database, file).kind == StudyKind::sweep) return;
+StudyForm expect_sweep(Database& database, const std::filesystem::path& file) {
+  const StudyForm form = expect_study(database, file);
+  if (form.kind == StudyKind::sweep) return form;
   throw Error(Code::malformed_file,
               fmt::format("'{}' is a finished result, not a study with cells: choose another file",
                           file.string()));
@@ -24,6 +26,7 @@ void write_head(Database& database, const SweepHead& head) {
   database.execute(
       "INSERT OR IGNORE INTO meta VALUES ('created', strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))");
   write_parameters(database, head.parameters);
+  seal(database, StudyKind::sweep, Sealed::head);
 }
 
 SweepHead read_head(Database& database) {

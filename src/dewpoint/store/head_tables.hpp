@@ -9,12 +9,13 @@
 #include <string>
 
 #include "dewpoint/store/database.hpp"
+#include "dewpoint/store/schema.hpp"
 #include "dewpoint/store/sweep_file.hpp"
 
 namespace dewpoint::store {
 
 /// Throws Error{malformed_file} unless the file is a sweep.
-void expect_sweep(Database& database, const std::filesystem::path& file);
+StudyForm expect_sweep(Database& database, const std::filesystem::path& file);
 
 /// Replaces it; the time of creation stays.
 void write_head(Database& database, const SweepHead& head);

@@ -11,6 +11,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/pending_file.hpp"
@@ -25,26 +26,66 @@ namespace fs = std::filesystem;
 constexpr int kAttempts = 20;
 constexpr std::chrono::milliseconds kBetweenAttempts{10};
 
+constexpr std::size_t kMostDigits = 10;  // of the number of a process
+
 fs::path lock_path(const fs::path& file) {
   std::error_code failed;
   const fs::path resolved = fs::weakly_canonical(file, failed);
   return beside(failed ? file : resolved, "-lock");
 }
 
-// Digits that the holder wrote; empty before it did.
-std::string holder(int descriptor) {
-  char digits[24] = {};
-  const ssize_t size = ::pread(descriptor, digits, sizeof digits, 0);
-  std::string text(digits, size > 0 ? static_cast<std::size_t>(size) : 0);
+// What the holder wrote; empty before it did.
+std::string content(int descriptor) {
+  char bytes[24] = {};
+  const ssize_t size = ::pread(descriptor, bytes, sizeof bytes, 0);
+  return {bytes, size > 0 ? static_cast<std::size_t>(size) : 0};
+}
+
+std::string digits_of(const std::string& text) {
   return text.substr(0, text.find_first_not_of("0123456789"));
 }
 
 [[noreturn]] void throw_running(const fs::path& file, int descriptor) {
-  const std::string process = holder(descriptor);
-  ::close(descriptor);
+  const std::string process = digits_of(content(descriptor));
   throw Error(Code::unwritable_file,
               fmt::format("'{}' is being run by another process{}; wait for it or stop it",
                           file.string(), process.empty() ? "" : fmt::format(" (pid {})", process)));
+}
+
+[[noreturn]] void throw_not_a_lock(const fs::path& lock, std::string_view what) {
+  throw Error(Code::malformed_file,
+              fmt::format("'{}' is no lock of Dewpoint ({}): move it away and run the same command "
+                          "again",
+                          lock.string(), what));
+}
+
+struct Descriptor {
+  int number = -1;
+  Descriptor(const fs::path& path, int flags)
+      : number(::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666)) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number >= 0) ::close(number);
+  }
+  int release() { return std::exchange(number, -1); }
+};
+
+// Before anything is written to it: it could be anybody's file.
+void expect_own_file(int descriptor, const fs::path& lock) {
+  struct stat found = {};
+  if (::fstat(descriptor, &found) != 0 || !S_ISREG(found.st_mode)) {
+    throw_not_a_lock(lock, "not a regular file");
+  }
+  if (found.st_nlink > 1) throw_not_a_lock(lock, "a file with another name");
+}
+
+// Once it is held: a number of a process and the end of its line, or nothing.
+void expect_own_content(int descriptor, const fs::path& lock) {
+  const std::string text = content(descriptor);
+  const std::string digits = digits_of(text);
+  const bool is_number = digits.size() <= kMostDigits && (text == digits || text == digits + '\n');
+  if (!is_number) throw_not_a_lock(lock, "it has other content");
 }
 
 // The holder before us may have removed the name after we opened it: then we locked a ghost.
@@ -63,9 +104,15 @@ void write_process_number(int descriptor) {
   }
 }
 
-bool try_lock(int descriptor) {
+// False: another holds it.
+bool try_lock(int descriptor, const fs::path& file) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return true;
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      throw_unwritable(file,
+                       fmt::format("it cannot be locked ({}): choose a folder on another disk",
+                                   std::generic_category().message(errno)));
+    }
     std::this_thread::sleep_for(kBetweenAttempts);
   }
   return false;
@@ -74,18 +121,19 @@ bool try_lock(int descriptor) {
 }  // namespace
 
 LockFile::LockFile(const fs::path& file) : path_(lock_path(file)) {
-  while (true) {
-    const int descriptor = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (descriptor < 0) {
+  while (descriptor_ < 0) {
+    Descriptor descriptor(path_, O_RDWR | O_CREAT);
+    if (descriptor.number < 0 && errno == ELOOP) throw_not_a_lock(path_, "a link");
+    if (descriptor.number < 0) {
       throw_unwritable(file, fmt::format("{}: choose a folder that exists and may be written",
                                          std::generic_category().message(errno)));
     }
-    if (!try_lock(descriptor)) throw_running(file, descriptor);
-    if (is_still_there(descriptor, path_)) {
-      descriptor_ = descriptor;
-      break;
+    expect_own_file(descriptor.number, path_);
+    if (!try_lock(descriptor.number, file)) throw_running(file, descriptor.number);
+    if (is_still_there(descriptor.number, path_)) {
+      expect_own_content(descriptor.number, path_);
+      descriptor_ = descriptor.release();
     }
-    ::close(descriptor);
   }
   write_process_number(descriptor_);
 }
@@ -96,11 +144,9 @@ LockFile::~LockFile() {
 }
 
 bool is_locked(const fs::path& file) {
-  const int descriptor = ::open(lock_path(file).c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  const bool taken = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  ::close(descriptor);
-  return taken;
+  const Descriptor descriptor(lock_path(file), O_RDONLY);
+  return descriptor.number >= 0 && ::flock(descriptor.number, LOCK_SH | LOCK_NB) != 0 &&
+         errno == EWOULDBLOCK;
 }
 
 }  // namespace dewpoint::store

@@ -12,7 +12,9 @@ namespace dewpoint::store {
 
 class LockFile {
  public:
-  /// Throws Error{unwritable_file} when another holds it, or when the folder may not be written.
+  /// Throws Error{unwritable_file} when another holds it, when the folder may not be written or the
+  /// system has no locks for it; Error{malformed_file} when something else has the name of the lock
+  /// (a link, a folder, a file with two names or other content), which stays as it is.
   explicit LockFile(const std::filesystem::path& file);
   LockFile(const LockFile&) = delete;
   LockFile& operator=(const LockFile&) = delete;

@@ -14,9 +14,13 @@
 #include "dewpoint/store/access.hpp"
 #include "dewpoint/store/cell_tables.hpp"
 #include "dewpoint/store/head_tables.hpp"
+#include "dewpoint/store/integrity.hpp"
 #include "dewpoint/store/lock_file.hpp"
+#include "dewpoint/store/new_study.hpp"
 #include "dewpoint/store/plan_tables.hpp"
+#include "dewpoint/store/salvage.hpp"
 #include "dewpoint/store/schema.hpp"
+#include "dewpoint/store/study.hpp"
 #include "dewpoint/store/sweep_file.hpp"
 
 namespace dewpoint::store {
@@ -43,7 +47,6 @@ struct Part {
   std::string created;
   SweepPlan plan;
   std::vector<StoredCell> cells;
-  std::unordered_map<std::string, std::string> parameters;  // of every cell, by its key
   std::vector<SessionRow> sessions;
   std::vector<EffortRow> efforts;
 };
@@ -52,13 +55,6 @@ struct Part {
 
 std::optional<std::string> text_or_null(const Statement& row, int column) {
   return row.is_null(column) ? std::nullopt : std::optional(row.text(column));
-}
-
-std::unordered_map<std::string, std::string> read_cell_parameters(Database& database) {
-  std::unordered_map<std::string, std::string> parameters;
-  auto query = database.prepare("SELECT key, parameters FROM cell");
-  while (query.step()) parameters.emplace(query.text(0), query.text(1));
-  return parameters;
 }
 
 std::vector<SessionRow> read_sessions(Database& database) {
@@ -94,21 +90,61 @@ std::vector<EffortRow> read_efforts(Database& database) {
   return rows;
 }
 
+Part read_everything(Database& database, const fs::path& file) {
+  Part part;
+  part.file = file;
+  part.head = read_head(database);
+  part.created = read_meta(database, "created");
+  part.plan = read_plan_head(database);
+  part.plan.places = read_places(database, part.plan.axes);
+  part.cells = read_stored_cells(database, {part.plan.measured, part.plan.predicted});
+  part.sessions = read_sessions(database);
+  part.efforts = read_efforts(database);
+  return part;
+}
+
 Part read_part(const fs::path& file) {
   return reading(file, [&](Database& database) {
-    expect_sweep(database, file);
-    Part part;
-    part.file = file;
-    part.head = read_head(database);
-    part.created = read_meta(database, "created");
-    part.plan = read_plan_head(database);
-    part.plan.places = read_places(database, part.plan.axes);
-    part.cells = read_stored_cells(database, {part.plan.measured, part.plan.predicted});
-    part.parameters = read_cell_parameters(database);
-    part.sessions = read_sessions(database);
-    part.efforts = read_efforts(database);
-    return part;
+    const StudyForm form = expect_sweep(database, file);
+    return read_soundly(database, form, [&] { return read_everything(database, file); });
   });
+}
+
+// What the action returns, or nothing where the file is too damaged for it.
+template <class Action>
+auto if_readable(Action&& action) -> decltype(action()) {
+  try {
+    return action();
+  } catch (const DatabaseError& error) {
+    if (!is_damage(error)) throw;
+    return {};
+  }
+}
+
+Part read_what_is_sound(Database& database, const fs::path& file, const SweepHead& head,
+                        const std::optional<CellForm>& form) {
+  Part part;
+  part.file = file;
+  part.head = head;
+  part.created = if_readable([&] { return read_meta(database, "created"); });
+  if (part.created.empty()) part.created = utc_now();
+  const SweepPlan plan = form ? SweepPlan{} : read_plan_head(database);
+  part.plan.measured = form ? form->measured : plan.measured;
+  part.plan.predicted = form ? form->predicted : plan.predicted;
+  part.cells = read_sound_cells(database, {part.plan.measured, part.plan.predicted});
+  part.sessions = if_readable([&] { return read_sessions(database); });
+  part.efforts = if_readable([&] { return read_efforts(database); });
+  return part;
+}
+
+Part sound_part(const fs::path& file, const SweepHead& head, const std::optional<CellForm>& form) {
+  try {
+    return reading(
+        file, [&](Database& database) { return read_what_is_sound(database, file, head, form); });
+  } catch (const Error& error) {
+    if (error.code() != Code::malformed_file) throw;
+    throw_beyond_repair(file);
+  }
 }
 
 // ------------------------------------------------------------------------------------ fitting
@@ -233,18 +269,12 @@ SweepPlan joined_plan(const std::vector<Part>& parts) {
 }
 
 // For each key the cell with most replicas; the first one of these.
-struct BestCell {
-  const SweepCell* content;
-  const std::string* parameters;
-};
-
-std::map<std::string, BestCell> best_cells(const std::vector<Part>& parts) {
-  std::map<std::string, BestCell> best;
+std::map<std::string, const StoredCell*> best_cells(const std::vector<Part>& parts) {
+  std::map<std::string, const StoredCell*> best;
   for (const Part& part : parts) {
     for (const StoredCell& cell : part.cells) {
-      const BestCell candidate{&cell.content, &part.parameters.at(cell.key)};
-      BestCell& known = best.try_emplace(cell.key, candidate).first->second;
-      if (candidate.content->replicas > known.content->replicas) known = candidate;
+      const StoredCell*& known = best.try_emplace(cell.key, &cell).first->second;
+      if (cell.content.replicas > known->content.replicas) known = &cell;
     }
   }
   return best;
@@ -283,34 +313,55 @@ void write_merged(Database& database, const std::vector<Part>& parts) {
   const SweepPlan plan = joined_plan(parts);
   write_plan(database, plan);
   const auto best = best_cells(parts);
-  auto unplanned = database.prepare("INSERT OR IGNORE INTO cell VALUES (NULL, 0, 0, ?, ?)");
+  std::vector<CellName> names;
+  for (const auto& [key, cell] : best) names.push_back({key, cell->parameters});
+  const auto numbers = add_cells(database, names);
   CellWriter writer(database, {plan.measured, plan.predicted});
-  for (const auto& [key, cell] : best) {
-    unplanned.run(key, *cell.parameters);
-    writer.write(key, *cell.content);
-  }
-  const auto numbers = read_cell_numbers(database);
+  for (const auto& [key, cell] : best) writer.write(key, cell->content);
   for (const Part& part : parts) write_efforts(database, writer, part, numbers);
   database.execute("COMMIT");
 }
 
+void write_new_file(const fs::path& pending, const fs::path& target,
+                    const std::vector<Part>& parts) {
+  try {
+    Database database(pending, SQLITE_OPEN_READWRITE);
+    write_merged(database, parts);
+  } catch (const DatabaseError& error) {
+    throw_write_error(target, error);
+  }
+}
+
 }  // namespace
 
-void merge(const std::vector<fs::path>& files, const fs::path& target) {
+void merge(const std::vector<fs::path>& files, const OutputFile& output) {
+  const fs::path& target = output.path;
   if (files.empty()) throw Error(Code::bad_value, "no studies to merge: name at least one");
   std::vector<Part> parts;
   for (const fs::path& file : files) {
     parts.push_back(read_part(file));
     expect_fit(parts.front(), parts.back());
   }
-  PendingFile pending(target);
-  try {
-    Database database(pending.path(), SQLITE_OPEN_READWRITE);
-    write_merged(database, parts);
-  } catch (const DatabaseError& error) {
-    throw_write_error(target, error);
-  }
+  PendingFile pending(output, study_kind(parts.front().head.experiment));
+  write_new_file(pending.path(), target, parts);
   const LockFile lock(target);
+  fold_log(target);
+  pending.commit();
+}
+
+void throw_beyond_repair(const fs::path& file) {
+  throw Error(
+      Code::malformed_file,
+      fmt::format("'{}' is no Dewpoint study, or damaged beyond repair: move it away and run "
+                  "the same command again",
+                  file.string()));
+}
+
+void keep_sound_cells(const fs::path& file, const SweepHead& head,
+                      const std::optional<CellForm>& form) {
+  const fs::path target = fs::canonical(file);                       // a link stays one
+  PendingFile pending({target, true}, study_kind(head.experiment));  // it is open, and ours
+  write_new_file(pending.path(), file, {sound_part(file, head, form)});
   fold_log(target);
   pending.commit();
 }

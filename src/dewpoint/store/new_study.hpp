@@ -1,10 +1,9 @@
-// What every study begins with: who made it and when, and whether its file can be written.
+// What every study begins with: who made it and when, and whether its file may be written.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 
 #include "dewpoint/store/study.hpp"
@@ -15,8 +14,9 @@ namespace dewpoint::store {
 [[nodiscard]] StudyRecord begin_study(const std::string& experiment, std::uint64_t seed,
                                       const std::string& command);
 
-/// Throws Error{unwritable_file} unless a file could be written there: asked before long work.
-void require_writable(const std::filesystem::path& file);
+/// Asked before long work: require_writable() of core for a study of this experiment (of any, if it
+/// is empty), and Error{bad_value} for a name that promises a figure, a table or a text.
+void require_study_place(const OutputFile& file, const std::string& experiment = {});
 
 /// Now, as ISO 8601 in UTC.
 [[nodiscard]] std::string utc_now();

@@ -1,6 +1,7 @@
 #include "dewpoint/store/plan_tables.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -9,7 +10,10 @@
 #include <utility>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/run_context.hpp"
+#include "dewpoint/store/cell_tables.hpp"
 #include "dewpoint/store/frame_tables.hpp"
+#include "dewpoint/store/integrity.hpp"
 #include "dewpoint/store/schema.hpp"
 
 namespace dewpoint::store {
@@ -96,15 +100,16 @@ std::size_t place_number(const SweepPlace& place, const std::vector<Dimension>& 
 }
 
 void write_places(Database& database, const std::vector<SweepPlace>& places,
-                  const std::vector<Dimension>& axes) {
-  auto numbers = read_cell_numbers(database);
-  auto next = single_number(database, "SELECT coalesce(max(id), 0) FROM cell");
-  auto cell = database.prepare("INSERT INTO cell VALUES (?, 0, 0, ?, ?)");
+                  const std::vector<Dimension>& axes, const std::stop_token& stop) {
+  std::vector<CellName> names;
+  names.reserve(places.size());
+  for (const SweepPlace& place : places) names.push_back({place.key, place.parameters});
+  const auto numbers = add_cells(database, names, stop);
   auto position = database.prepare("INSERT INTO sweep_place VALUES (?, ?, ?)");
+  std::int64_t written = 0;
   for (const SweepPlace& place : places) {
-    const auto [entry, is_new] = numbers.try_emplace(place.key, next + 1);
-    if (is_new) cell.run(++next, place.key, place.parameters);
-    position.run(entry->second, place_number(place, axes), place.level);
+    position.run(numbers.at(place.key), place_number(place, axes), place.level);
+    if (++written % kBetweenStops == 0) RunContext{0, stop, {}}.throw_if_stopped();
   }
 }
 
@@ -205,6 +210,24 @@ bool same_form(const CellForm& a, const CellForm& b) {
   return same_variables(a.measured, b.measured) && same_variables(a.predicted, b.predicted);
 }
 
+std::string different_names(const CellForm& a, const CellForm& b) {
+  std::vector<std::string> names;
+  const auto collect = [&](const auto& here, const auto& there) {
+    for (const SweepVariable& variable : here) {
+      const bool shared = std::any_of(there.begin(), there.end(), [&](const SweepVariable& other) {
+        return same_variable(variable, other);
+      });
+      const bool known = std::find(names.begin(), names.end(), variable.name) != names.end();
+      if (!shared && !known) names.push_back(variable.name);
+    }
+  };
+  collect(a.measured, b.measured);
+  collect(b.measured, a.measured);
+  collect(a.predicted, b.predicted);
+  collect(b.predicted, a.predicted);
+  return names.empty() ? "in another order" : fmt::format("{}", fmt::join(names, ", "));
+}
+
 std::size_t value_count(const std::vector<SweepVariable>& variables) {
   return std::transform_reduce(variables.begin(), variables.end(), std::size_t{0}, std::plus<>(),
                                [](const SweepVariable& v) { return v.positions(); });
@@ -224,7 +247,7 @@ std::vector<Dimension> dimensions_of(const SweepPlan& plan) {
   return all;
 }
 
-void write_plan(Database& database, const SweepPlan& plan) {
+void write_plan(Database& database, const SweepPlan& plan, const std::stop_token& stop) {
   if (!frame_values(plan)) {
     throw Error(Code::bad_value,
                 fmt::format("the axes of the study span more than {} values: ask for fewer "
@@ -243,7 +266,8 @@ void write_plan(Database& database, const SweepPlan& plan) {
   for (const SweepVariable& variable : plan.predicted) {
     write_variable(database, id++, variable, true, plan.axes.size(), dimensions);
   }
-  write_places(database, plan.places, plan.axes);
+  write_places(database, plan.places, plan.axes, stop);
+  seal(database, StudyKind::sweep, Sealed::plan);
 }
 
 bool has_plan(Database& database, const SweepPlan& plan) {
@@ -295,7 +319,7 @@ std::vector<SweepPlace> read_places(Database& database, const std::vector<Dimens
 
 std::unordered_map<std::string, std::int64_t> read_cell_numbers(Database& database) {
   std::unordered_map<std::string, std::int64_t> numbers;
-  auto query = database.prepare("SELECT id, key FROM cell");
+  auto query = database.prepare("SELECT id, key FROM cell NOT INDEXED");
   while (query.step()) numbers.emplace(query.text(1), query.integer(0));
   return numbers;
 }

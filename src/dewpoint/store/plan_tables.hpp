@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -16,15 +17,11 @@
 
 namespace dewpoint::store {
 
-/// What every cell of a file holds.
-struct CellForm {
-  std::vector<SweepVariable> measured;
-  std::vector<SweepVariable> predicted;
-};
-
 /// Bit for bit.
 [[nodiscard]] bool same_dimension(const Dimension& a, const Dimension& b);
 [[nodiscard]] bool same_form(const CellForm& a, const CellForm& b);
+/// The names of the variables that only one of them has, or that differ in what they run over.
+[[nodiscard]] std::string different_names(const CellForm& a, const CellForm& b);
 
 /// Values of all these variables within one cell.
 [[nodiscard]] std::size_t value_count(const std::vector<SweepVariable>& variables);
@@ -33,8 +30,9 @@ struct CellForm {
 [[nodiscard]] std::vector<Dimension> dimensions_of(const SweepPlan& plan);
 
 /// Replaces the plan; cells that are new to the file get a row without replicas. Throws
-/// Error{bad_value} for axes that span more places than a frame can hold.
-void write_plan(Database& database, const SweepPlan& plan);
+/// Error{bad_value} for axes that span more places than a frame can hold, and Error{stopped} on a
+/// request to stop, which is looked for every few thousand cells.
+void write_plan(Database& database, const SweepPlan& plan, const std::stop_token& stop = {});
 
 /// Whether this is the plan of the file already: a third of the time of writing it again.
 [[nodiscard]] bool has_plan(Database& database, const SweepPlan& plan);
@@ -45,7 +43,7 @@ void write_plan(Database& database, const SweepPlan& plan);
 [[nodiscard]] std::vector<SweepPlace> read_places(Database& database,
                                                   const std::vector<Dimension>& axes);
 
-/// The number of every cell of the file by its key.
+/// The number of every cell of the file by its key; read from the table, whatever its index says.
 [[nodiscard]] std::unordered_map<std::string, std::int64_t> read_cell_numbers(Database& database);
 
 }  // namespace dewpoint::store

@@ -13,6 +13,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kSealTable = R"(
+CREATE TABLE seal (  -- hash of a part of the file (integrity.hpp)
+  part TEXT PRIMARY KEY, hash INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+)";
+
 constexpr const char* kCommonTables = R"(
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE parameter (
@@ -108,10 +114,10 @@ CREATE TABLE sweep_axis (
 CREATE TABLE sweep_place (  -- where the cells of the plan lie, row-major over its axes
   cell INTEGER PRIMARY KEY, place INTEGER NOT NULL, level INTEGER NOT NULL
 ) STRICT;
-CREATE TABLE cell (  -- exact: a number without error
+CREATE TABLE cell (  -- exact: a number without error; hash: of all that is known of it
   id INTEGER PRIMARY KEY, replicas INTEGER NOT NULL CHECK (replicas >= 0),
   exact INTEGER NOT NULL CHECK (exact IN (0, 1)), key TEXT NOT NULL UNIQUE,
-  parameters TEXT NOT NULL
+  parameters TEXT NOT NULL, hash INTEGER  -- NULL: written by a version that had no hashes
 ) STRICT;
 CREATE TABLE moment (
   cell INTEGER NOT NULL, variable INTEGER NOT NULL, position INTEGER NOT NULL,
@@ -161,6 +167,13 @@ constexpr const char* kSweepKind = "sweep";
   throw Error(Code::malformed_file, fmt::format("'{}' is not a Dewpoint study", file.string()));
 }
 
+// A PRAGMA takes no bound values; both are constants.
+void claim(Database& database) {
+  database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}",
+                               kStudyApplication, kStudySchema)
+                       .c_str());
+}
+
 StudyKind read_kind(Database& database) {
   const std::string kind = read_meta(database, "kind");
   if (kind == kSweepKind) return StudyKind::sweep;
@@ -168,17 +181,27 @@ StudyKind read_kind(Database& database) {
   return StudyKind::result;
 }
 
+// A title is a line; a study file with its ranges and defaults written out may be long.
+std::size_t most_bytes_of(std::string_view key) {
+  if (key == "title") return 4096;
+  return key == "text" ? std::size_t{16} << 20 : Statement::TextLimit().most;
+}
+
 }  // namespace
 
 void create_tables(Database& database, StudyKind kind) {
   const bool sweep = kind == StudyKind::sweep;
-  database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}",
-                               kStudyApplication,
-                               kStudySchema)
-                       .c_str());  // a PRAGMA takes no bound values; both are constants
+  claim(database);
   database.execute(kCommonTables);
+  database.execute(kSealTable);
   database.execute(sweep ? kSweepTables : kResultTables);
   write_meta(database, "kind", sweep ? kSweepKind : kResultKind);
+}
+
+void upgrade_sweep(Database& database) {
+  claim(database);
+  database.execute(kSealTable);
+  database.execute("ALTER TABLE cell ADD COLUMN hash INTEGER");
 }
 
 StudyForm expect_study(Database& database, const fs::path& file) {
@@ -211,7 +234,7 @@ void write_meta(Database& database, std::string_view key, std::string_view value
 std::string read_meta(Database& database, std::string_view key) {
   auto query = database.prepare("SELECT value FROM meta WHERE key = ?");
   if (!query.bind(key).step()) damaged(fmt::format("no '{}' in table meta", key));
-  return query.text(0);
+  return query.text(0, {most_bytes_of(key), key});
 }
 
 std::uint64_t read_seed(Database& database) {
@@ -247,11 +270,6 @@ std::size_t count_from(std::int64_t value, const char* what) {
 void expect_position(std::int64_t found, std::size_t expected, const char* table) {
   if (found == static_cast<std::int64_t>(expected)) return;
   damaged(fmt::format("row {} of table {} has position {}", expected, table, found));
-}
-
-void expect_sound_structure(Database& database) {
-  auto check = database.prepare("PRAGMA quick_check(1)");
-  if (!check.step() || check.text(0) != "ok") damaged("SQLite's check of its structure fails");
 }
 
 }  // namespace dewpoint::store

@@ -1,9 +1,9 @@
 // The tables of a study, and what a file must say about itself before its tables are read.
 //
 // Private to the store. There are two kinds of files: finished results (frames, attachments) and
-// sweeps that grow. Schema 2 had no attachments; schema 1 knew results only, with their numbers in
-// a table named `cell` and without labels. study.hpp and sweep_file.hpp describe the tables for
-// people.
+// sweeps that grow. Schema 3 had no hashes; schema 2 had no attachments; schema 1 knew results
+// only, with their numbers in a table named `cell` and without labels. study.hpp and sweep_file.hpp
+// describe the tables for people.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -29,6 +29,10 @@ struct StudyForm {
 
 /// Makes the empty tables of the newest schema; within a transaction of the caller.
 void create_tables(Database& database, StudyKind kind);
+
+/// Makes an older sweep one of the newest schema, whose cells have no hashes yet; within a
+/// transaction of the caller.
+void upgrade_sweep(Database& database);
 
 /// Throws Error{malformed_file} unless the file is a study of a schema that is known here.
 [[nodiscard]] StudyForm expect_study(Database& database, const std::filesystem::path& file);
@@ -58,7 +62,5 @@ void write_parameters(Database& database, const TextPairs& parameters);
 [[nodiscard]] std::size_t count_from(std::int64_t value, const char* what);
 /// Rows of a table are numbered without gaps.
 void expect_position(std::int64_t found, std::size_t expected, const char* table);
-/// SQLite's own check of its pages; cost grows with the file.
-void expect_sound_structure(Database& database);
 
 }  // namespace dewpoint::store

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
 #include <system_error>
 
 #include "dewpoint/core/error.hpp"
@@ -11,6 +15,7 @@
 #include "dewpoint/store/cell_tables.hpp"
 #include "dewpoint/store/database.hpp"
 #include "dewpoint/store/frame_tables.hpp"
+#include "dewpoint/store/integrity.hpp"
 #include "dewpoint/store/lock_file.hpp"
 #include "dewpoint/store/schema.hpp"
 
@@ -18,10 +23,6 @@ namespace dewpoint::store {
 namespace {
 
 namespace fs = std::filesystem;
-
-// SQLite's check of its pages reads them all: 0.13 s for these 20 MB. Larger files are read without
-// it; their reader still sees cut files, torn pages that it meets and missing rows.
-constexpr std::uintmax_t kLargestChecked = 20'000'000;
 
 void write_attachments(Database& database, const std::vector<Attachment>& attachments) {
   auto insert = database.prepare("INSERT INTO attachment VALUES (?, ?)");
@@ -48,6 +49,9 @@ void write_record(Database& database, const StudyRecord& record) {
   write_parameters(database, record.parameters);
   write_frames(database, record.frames);
   write_attachments(database, record.attachments);
+  for (const Sealed part : {Sealed::head, Sealed::frames, Sealed::attachments}) {
+    seal(database, StudyKind::result, part);
+  }
   database.execute("COMMIT");
 }
 
@@ -68,9 +72,37 @@ StudyRecord read_record(Database& database, const StudyForm& form) {
   return record;
 }
 
-bool is_checked(const fs::path& file) {
+// Where SQLite keeps the application of a file [https://www.sqlite.org/fileformat.html, 1.3].
+bool names_us(const fs::path& file) {
+  constexpr std::size_t kPlace = 68;
+  std::array<char, kPlace + sizeof(kStudyApplication)> header{};
+  std::ifstream(file, std::ios::binary).read(header.data(), header.size());
+  std::uint32_t application = 0;
+  for (std::size_t k = kPlace; k < header.size(); ++k) {
+    application = application << 8 | static_cast<unsigned char>(header[k]);
+  }
+  return std::string_view(header.data()) == "SQLite format 3" && application == kStudyApplication;
+}
+
+// The experiment of a study, nothing for any other file. One that is damaged is still a study, with
+// an experiment that nobody knows any more: "". Of one that was killed young the log knows it.
+std::optional<std::string> experiment_in(const fs::path& file) try {
+  const auto ask = [](Database& database) -> std::optional<std::string> {
+    if (single_number(database, "PRAGMA application_id") != kStudyApplication) return {};
+    return read_meta(database, "experiment");
+  };
   std::error_code unknown;
-  return fs::file_size(file, unknown) <= kLargestChecked;
+  if (fs::exists(beside(file, "-wal"), unknown)) return reading(file, ask);
+  expect_readable(file);
+  Database database = Database::immutable(file);  // which leaves nothing beside a stranger's
+  return ask(database);
+} catch (const std::runtime_error&) {
+  return names_us(file) ? std::optional<std::string>("") : std::nullopt;
+}
+
+std::string described_study(const fs::path& file) {
+  const auto experiment = experiment_in(file);
+  return experiment ? fmt::format("a study of '{}'", *experiment) : "";
 }
 
 }  // namespace
@@ -93,14 +125,28 @@ std::span<const std::byte> StudyRecord::attachment(std::string_view name) const 
   return found->bytes;
 }
 
-void write_study(const fs::path& file, const StudyRecord& record) {
-  PendingFile pending(file);
+FileKind study_kind(const std::string& experiment) {
+  const std::string name =
+      experiment.empty() ? "a Dewpoint study" : fmt::format("a study of '{}'", experiment);
+  return {name,
+          [experiment](const fs::path& file) {
+            const auto found = experiment_in(file);
+            return found && (experiment.empty() || found->empty() || *found == experiment);
+          },
+          described_study};
+}
+
+void write_study(const OutputFile& output, const StudyRecord& record) {
+  const fs::path& file = output.path;
+  PendingFile pending(output, study_kind(record.experiment));
   try {
     Database database(pending.path(), SQLITE_OPEN_READWRITE);
     write_record(database, record);
   } catch (const DatabaseError& error) {
     if (error.code() != SQLITE_CONSTRAINT) throw_unwritable(file, error.what());
-    throw Error(Code::bad_value, fmt::format("cannot write '{}': {}", file.string(), error.what()));
+    throw Error(Code::bad_value,
+                fmt::format("cannot write '{}': two frames, parameters or attachments of one name",
+                            file.string()));
   }
   const LockFile lock(file);
   fold_log(file);
@@ -109,9 +155,9 @@ void write_study(const fs::path& file, const StudyRecord& record) {
 
 StudyRecord read_study(const fs::path& file) {
   return reading(file, [&](Database& database) {
+    if (has_just_begun(database, file)) return StudyRecord{};
     const StudyForm form = expect_study(database, file);
-    if (is_checked(file)) expect_sound_structure(database);
-    return read_record(database, form);
+    return read_soundly(database, form, [&] { return read_record(database, form); });
   });
 }
 

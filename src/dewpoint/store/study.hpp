@@ -6,6 +6,7 @@
 //
 //     meta         key, value                     kind, experiment, seed, version, command, created
 //     parameter    position, name, value          what the experiment was given, as text
+//     seal         part, hash                     whether the file is as it was written
 //
 // and, in a finished result,
 //
@@ -25,8 +26,8 @@
 //
 // NaN means unknown and is NULL in the file; every other double comes back bit for bit, zeros with
 // their sign and infinities included. A result is written whole or not at all (pending_file.hpp).
-// Files of schema 1, which had no sweeps and no labels, and of schema 2, which had no attachments,
-// are read as they are.
+// Files of schema 1, which had no sweeps and no labels, of schema 2, which had no attachments, and
+// of schema 3, which had no hashes, are read as they are.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -41,11 +42,12 @@
 #include <vector>
 
 #include "dewpoint/core/frame.hpp"
+#include "dewpoint/core/output_file.hpp"
 
 namespace dewpoint::store {
 
 /// PRAGMA user_version of the files written here; newer ones are refused.
-inline constexpr int kStudySchema = 3;
+inline constexpr int kStudySchema = 4;
 /// PRAGMA application_id: the letters DEWP.
 inline constexpr std::int32_t kStudyApplication = 0x44455750;
 
@@ -70,18 +72,23 @@ struct StudyRecord {
   [[nodiscard]] std::span<const std::byte> attachment(std::string_view name) const;
 };
 
-/// Writes or replaces `file`. Throws Error{unwritable_file} when the folder, the permissions or the
-/// disk do not allow it or when it is a sweep that somebody runs, Error{bad_value} when two frames,
-/// parameters or attachments share a name; the old file then stays as it was and nothing else is
-/// left in its folder.
-void write_study(const std::filesystem::path& file, const StudyRecord& record);
+/// Files that hold a study of this experiment; of any, if it is empty.
+[[nodiscard]] FileKind study_kind(const std::string& experiment = {});
+
+/// Writes `file`, or replaces a study of the same experiment. Throws Error{unwritable_file} when
+/// the folder, the permissions or the disk do not allow it or when it is a sweep that somebody
+/// runs, Error{bad_value} when two frames, parameters or attachments share a name or when another
+/// file is in the way; the old file then stays as it was and nothing else is left in its folder.
+void write_study(const OutputFile& file, const StudyRecord& record);
 
 /// Reads a whole study; a sweep, running or not, is one frame named as its experiment: over its
 /// axes and what its variables have within a cell, first the measured variables (0 samples where
-/// nothing is known yet), then the predicted ones (error and samples 0). Throws
+/// nothing is known yet), then the predicted ones (error and samples 0). A sweep whose writer has
+/// not committed its head yet is an empty record. Throws
 /// Error{unreadable_file} when the file is not there or may not be read, Error{malformed_file} when
-/// it is not a study, is damaged, or has a newer schema. The shape of every frame is checked, and
-/// SQLite's structure in files up to 20 MB; a flipped bit inside a number is not detected.
+/// it is not a study, is damaged, or has a newer schema. Everything that is read has a hash
+/// (integrity.hpp), but for files of schema 1 to 3: of these only SQLite's structure and the shape
+/// of every frame are checked.
 [[nodiscard]] StudyRecord read_study(const std::filesystem::path& file);
 
 }  // namespace dewpoint::store

@@ -4,7 +4,7 @@
 //
 //     session     when which version ran on which machine, and how it ended
 //     sweep_*     the plan: axes with their coordinates, variables, and the place of every cell
-//     cell        key, canonical parameters, replicas so far, whether its numbers are exact
+//     cell        key, canonical parameters, replicas so far, whether its numbers are exact, hash
 //     moment      cell, variable, position, samples, mean, standard_error, squared_deviations
 //     prediction  cell, variable, position, value
 //     effort      session, cell, from replica, to replica, seconds, rank
@@ -21,7 +21,8 @@
 // What is finished is committed: one thread writes, in transactions of at most 50 ms, in WAL mode,
 // so that a killed process loses what was in flight and no more, and readers are never blocked. A
 // lock beside the file (`<file>-lock`) keeps a second writer out and dies with its process. When
-// the writer closes, the file is one file again, without -wal and -shm.
+// the writer closes, the file is one file again, without -wal and -shm. integrity.hpp says how
+// damage is found.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -32,6 +33,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -39,6 +41,7 @@
 
 #include "dewpoint/core/estimate.hpp"
 #include "dewpoint/core/frame.hpp"
+#include "dewpoint/core/output_file.hpp"
 
 namespace dewpoint::store {
 
@@ -75,6 +78,19 @@ struct SweepPlan {
   std::vector<SweepPlace> places;        // each key once
 };
 
+/// What every cell of a file holds.
+struct CellForm {
+  std::vector<SweepVariable> measured;
+  std::vector<SweepVariable> predicted;
+};
+
+/// What whoever opens a study means to put into it, and what may happen to what is there.
+struct SweepOpening {
+  std::optional<CellForm> form = {};  // none: whatever set_plan will say
+  bool replace = false;               // finished cells of another form may be deleted
+  bool repair = false;                // damaged cells may be dropped, to be computed again
+};
+
 /// What is known of one cell after `replicas` replicas.
 struct SweepCell {
   std::uint64_t replicas = 0;
@@ -104,10 +120,12 @@ struct SweepSession {
 
 class SweepFile {
  public:
-  /// Creates the file or opens it to go on, alone. Throws Error{unwritable_file} where it may not
-  /// be written or another process runs it (said, with what to do), Error{malformed_file} where it
-  /// is no study, damaged, of a newer schema, or a study of another experiment.
-  SweepFile(const std::filesystem::path& file, const SweepHead& head);
+  /// Creates the file or opens it to go on, alone; every cell that is there is checked first.
+  /// Throws, with the file as it was, Error{unwritable_file} where it may not be written or another
+  /// process runs it (said, with what to do), Error{malformed_file} where it is no study, damaged,
+  /// of a newer schema, or a study of another experiment, Error{bad_value} where its finished cells
+  /// have another form. Forced, it takes the place of what is no study of this experiment.
+  SweepFile(const OutputFile& file, const SweepHead& head, const SweepOpening& opening = {});
   SweepFile(const SweepFile&) = delete;
   SweepFile& operator=(const SweepFile&) = delete;
   /// Commits what was put. Failures are lost here: call close() to hear of them.
@@ -125,18 +143,21 @@ class SweepFile {
   /// `outcome`: "finished", "stopped", "failed: ...".
   void end_session(const std::string& stopped, const std::string& outcome);
 
-  /// Replaces the plan. The measured and predicted variables must be those of the cells present, or
-  /// no cell may be present that has others: a cell of another form is forgotten.
-  void set_plan(const SweepPlan& plan);
+  /// Replaces the plan. Its variables must be those of the finished cells, else Error{bad_value};
+  /// where the file was opened to replace them, these cells are deleted. On a request to stop
+  /// Error{stopped}, and the old plan stays; a plan of a few thousand cells is kept all the same.
+  void set_plan(const SweepPlan& plan, const std::stop_token& stop = {});
   /// Whether set_plan would change nothing; parameters of places are not looked at.
   [[nodiscard]] bool has_plan(const SweepPlan& plan) const;
 
   /// Replaces what is known of a cell of the plan; returns at once, committed within 50 ms. A
-  /// failure of an earlier commit is thrown here: Error{unwritable_file}, with what to do.
+  /// failure of an earlier commit is thrown here: Error{unwritable_file}, with what to do. So is a
+  /// file that was deleted or replaced since it was opened.
   void put(const std::string& key, SweepCell cell, const SweepEffort& effort);
   /// Returns when everything that was put is committed.
   void flush();
-  /// Commits, ends the writer and folds the file into one. Throws what put() would.
+  /// Commits, ends the writer, folds the file into one and reads it again: Error{unwritable_file}
+  /// where a cell that was committed is not there as it was put. Throws what put() would.
   void close();
 
  private:
@@ -148,6 +169,9 @@ class SweepFile {
 /// is no file yet. Throws as read_study, and Error{malformed_file} for a finished result.
 [[nodiscard]] std::map<std::string, SweepCell> read_cells_if_present(
     const std::filesystem::path& file);
+
+/// Throws the Error{bad_value} of whoever would open the file to put cells of this form into it.
+void expect_form_if_present(const std::filesystem::path& file, const CellForm& form);
 
 /// How far a study is, without reading its numbers: what a list of studies shows.
 struct StudySummary {
@@ -185,8 +209,9 @@ struct StudySummary {
 /// Joins studies of one experiment into a new file: all cells of all, the plan over the union of
 /// their axes (which must have the same names), for a cell that several have the one with most
 /// replicas (the first of these). Text, command and version are the first file's; sessions and
-/// efforts are those of all. Written whole or not at all. Throws Error{bad_value} where they do not
-/// fit together, naming both files and what differs.
-void merge(const std::vector<std::filesystem::path>& files, const std::filesystem::path& target);
+/// efforts are those of all. Written whole or not at all, in the place of a study of the same
+/// experiment if there is one. Throws Error{bad_value} where they do not fit together, naming both
+/// files and what differs, and where another file is in the way.
+void merge(const std::vector<std::filesystem::path>& files, const OutputFile& target);
 
 }  // namespace dewpoint::store

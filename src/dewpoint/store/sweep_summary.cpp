@@ -1,5 +1,6 @@
 #include "dewpoint/store/access.hpp"
 #include "dewpoint/store/head_tables.hpp"
+#include "dewpoint/store/integrity.hpp"
 #include "dewpoint/store/lock_file.hpp"
 #include "dewpoint/store/schema.hpp"
 #include "dewpoint/store/sweep_file.hpp"
@@ -40,8 +41,13 @@ void read_sessions(Database& database, StudySummary& summary) {
 
 StudySummary summarise(const std::filesystem::path& file) {
   StudySummary summary;
+  summary.running = is_locked(file);
   reading(file, [&](Database& database) {
-    summary.sweep = expect_study(database, file).kind == StudyKind::sweep;
+    summary.sweep = has_just_begun(database, file);
+    if (summary.sweep) return;
+    const StudyForm form = expect_study(database, file);
+    expect_head(database, form);
+    summary.sweep = form.kind == StudyKind::sweep;
     summary.experiment = read_meta(database, "experiment");
     summary.seed = read_seed(database);
     summary.version = read_meta(database, "version");
@@ -53,7 +59,6 @@ StudySummary summarise(const std::filesystem::path& file) {
     read_progress(database, summary);
     read_sessions(database, summary);
   });
-  summary.running = is_locked(file);
   return summary;
 }
 
