@@ -22,6 +22,7 @@ python=/usr/bin/python3
 PYTHONPATH=$here/../build/bench/python "$python" "$here/python/python_bench.py" \
   "$here/../build/bench/src/cli/dewpoint"
 DEWPOINT=$here/../build/bench/src/cli/dewpoint "$python" "$here/server/first_result_bench.py"
+"$build/plan_bench"
 "$build/runner_bench"
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun -n 2 --oversubscribe \
   "$build/runner_bench"

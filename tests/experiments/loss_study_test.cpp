@@ -17,11 +17,15 @@ using test::outcome;
 
 // --- windows and stories -------------------------------------------------------------------------
 
-std::vector<std::size_t> beginnings(std::span<const int> tokens,
-                                    const std::vector<std::span<const int>>& windows) {
-  std::vector<std::size_t> result;
-  for (const auto& window : windows) {
-    result.push_back(static_cast<std::size_t>(window.data() - tokens.data()));
+using Lists = std::vector<std::vector<int>>;
+
+// The tokens of windows of one length that begin at these places.
+Lists windows_at(const std::vector<int>& tokens, std::size_t length,
+                 const std::vector<std::ptrdiff_t>& places) {
+  Lists result;
+  for (const std::ptrdiff_t place : places) {
+    result.emplace_back(tokens.begin() + place,
+                        tokens.begin() + place + static_cast<std::ptrdiff_t>(length));
   }
   return result;
 }
@@ -29,24 +33,41 @@ std::vector<std::size_t> beginnings(std::span<const int> tokens,
 TEST(TokenWindows, AreSpreadOverTheTextAndDoNotOverlap) {
   std::vector<int> tokens(100);
   std::iota(tokens.begin(), tokens.end(), 0);
-  EXPECT_EQ(beginnings(tokens, token_windows(tokens, 10, 4)),
-            (std::vector<std::size_t>{0, 25, 50, 75}));
-  EXPECT_EQ(beginnings(tokens, token_windows(tokens, 33, 3)),
-            (std::vector<std::size_t>{0, 33, 66}));
-  EXPECT_EQ(beginnings(tokens, token_windows(tokens, 100, 1)), std::vector<std::size_t>{0});
+  EXPECT_EQ(token_windows(tokens, 10, 4).tokens, windows_at(tokens, 10, {0, 25, 50, 75}));
+  EXPECT_EQ(token_windows(tokens, 33, 3).tokens, windows_at(tokens, 33, {0, 33, 66}));
+  EXPECT_EQ(token_windows(tokens, 100, 1).tokens, windows_at(tokens, 100, {0}));
+  EXPECT_EQ(token_windows(tokens, 100, 1).begin, "anywhere");
 }
 
 TEST(TokenWindows, BeginWithTheBeginningToken) {
-  std::vector<int> tokens(100, 5);
+  std::vector<int> tokens(100);
+  std::iota(tokens.begin(), tokens.end(), 1000);
   for (const std::size_t place : {3, 30, 40, 70, 99}) tokens[place] = 1;
-  EXPECT_EQ(beginnings(tokens, token_windows(tokens, 20, 3, 1)),
-            (std::vector<std::size_t>{3, 40, 70}));
+  const TokenWindows found = token_windows(tokens, 20, 3, 1);
+  EXPECT_EQ(found.tokens, windows_at(tokens, 20, {3, 40, 70}));
+  EXPECT_EQ(found.begin, "at beginnings of texts");
+}
+
+// One long text has one beginning: behind it, windows are cut where they fall, and every window
+// begins with the beginning token all the same.
+TEST(TokenWindows, AreCutAnywhereWhereTooFewTextsBegin) {
+  std::vector<int> tokens(100);
+  std::iota(tokens.begin(), tokens.end(), 1000);
+  tokens[0] = 1;
+  const TokenWindows found = token_windows(tokens, 5, 4, 1);
+  EXPECT_EQ(found.tokens, (Lists{{1, 1001, 1002, 1003, 1004},
+                                 {1, 1025, 1026, 1027, 1028},
+                                 {1, 1050, 1051, 1052, 1053},
+                                 {1, 1075, 1076, 1077, 1078}}));
+  EXPECT_EQ(found.begin, "anywhere, behind token 1");
+  // The first window has the token of the text, the others bring their own: 34 + 33 + 33 tokens.
+  EXPECT_EQ(token_windows(tokens, 34, 3, 1).tokens.back().back(), 1099);
 }
 
 TEST(TokenWindows, NeedEnoughText) {
   const std::vector<int> tokens(100, 5);
   for (const auto& action : {std::function([&] { (void)token_windows(tokens, 34, 3); }),
-                             std::function([&] { (void)token_windows(tokens, 10, 1, 1); })}) {
+                             std::function([&] { (void)token_windows(tokens, 35, 3, 1); })}) {
     EXPECT_EQ(outcome(action).code, Code::bad_value);
   }
 }
@@ -114,7 +135,7 @@ TEST(LossStudy, AveragesTheLossesOfTheDecoderOverWindows) {
   const LossQuestion question = small_question();
   const Frame frame = study_loss(*decoder, question);
   RunningMoments last_half, all, octave;
-  for (const auto& window : token_windows(question.tokens, 40, 5)) {
+  for (const auto& window : token_windows(question.tokens, 40, 5).tokens) {
     models::ForwardOptions options;
     options.rope = question.ropes[1].at(40);
     options.multiplier = [](std::size_t) { return 2.0; };

@@ -118,10 +118,10 @@ TEST(PhaseDepth, BadParametersAreNamed) {
   EXPECT_EQ(complaint(p), "layers: 0 is below 1");
   p = small();
   p.residual = -0.5;
-  EXPECT_EQ(complaint(p), "alpha: -0.5 is not a finite number >= 0");
+  EXPECT_EQ(complaint(p), "alpha: -0.5 is not a number in [0, 1e6]");
   p = small();
   p.gamma = {-1.0};
-  EXPECT_EQ(complaint(p), "gamma: -1 is not a finite number >= 0");
+  EXPECT_EQ(complaint(p), "gamma: -1 is not a number in [0, 1e6]");
   p = small();
   p.end_to_end = EndToEnd{48 * 8, 3};
   EXPECT_EQ(complaint(p), "singular-values: 384 is not below n d = 384");

@@ -132,6 +132,29 @@ TEST(PhasePoint, AddsReplicasUntilTheTargetIsMet) {
   EXPECT_EQ(phase_point(point).variable("contraction").cells[0].samples, 20U);
 }
 
+// Where the products that temperatures share can no longer be trusted, a cell is a point.
+TEST(PhaseMap, AColdCellIsThatOfThePoint) {
+  PhaseMap map;
+  map.cloud.common = tokens::Common::fixed;
+  map.n = {64};
+  map.d = {2};
+  map.rho = {0.2};
+  map.gamma = {2.0, 2e4};
+  map.norm->method = attention::NormMethod::exact;
+  const Frame cells = phase_map(map);
+  PhasePoint point;
+  point.cloud = map.cloud;
+  point.cloud.n = 64;
+  point.cloud.d = 2;
+  point.cloud.rho = 0.2;
+  point.inverse_temperature = 2e4 * std::log(64.0);
+  point.norm = map.norm;
+  const Frame cold = phase_point(point);
+  for (const char* name : {"contraction", "self_mass", "jacobian_norm"}) {
+    EXPECT_EQ(cells.variable(name).cells[1].mean, cold.variable(name).cells[0].mean) << name;
+  }
+}
+
 // A fixed number of replicas gives the same first clouds: the target only adds more.
 TEST(PhasePoint, SampledRowsAgreeWithAllRows) {
   PhasePoint point;
@@ -163,10 +186,10 @@ std::string refusal(const Parameters& parameters,
 TEST(Phase, RefusesImpossibleParameters) {
   PhasePoint point;
   point.inverse_temperature = -1.0;
-  EXPECT_EQ(refusal(point, phase_point), "beta: -1 is not a finite number >= 0");
+  EXPECT_EQ(refusal(point, phase_point), "beta: -1 is not a number in [0, 1e8]");
   point = {};
   point.residual = std::nan("");
-  EXPECT_EQ(refusal(point, phase_point), "alpha: nan is not a finite number >= 0");
+  EXPECT_EQ(refusal(point, phase_point), "alpha: nan is not a number in [0, 1e6]");
   point = {};
   point.rows = 2;
   EXPECT_EQ(refusal(point, phase_point), "rows: 2 is neither 0 (all) nor within 3..n = 512");
@@ -176,7 +199,7 @@ TEST(Phase, RefusesImpossibleParameters) {
 
   PhaseMap map;
   map.gamma = {-0.5};
-  EXPECT_EQ(refusal(map, phase_map), "gamma: -0.5 is not a finite number >= 0");
+  EXPECT_EQ(refusal(map, phase_map), "gamma: -0.5 is not a number in [0, 1e6]");
   map = {};
   map.cloud.law = "sphere";
   EXPECT_EQ(refusal(map, phase_map),

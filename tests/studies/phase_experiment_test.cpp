@@ -208,11 +208,11 @@ TEST(PhaseExperiment, BadPointsAreNamed) {
   EXPECT_EQ(complaint({}), "gamma: is missing; a layer needs one of gamma, c, beta");
   EXPECT_EQ(complaint({{"gamma", 1.0}, {"beta", 2.0}}),
             "beta: 2 is given beside gamma; allowed: one of them");
-  EXPECT_EQ(complaint({{"gamma", -1.0}}), "gamma: -1 is not a finite number >= 0");
+  EXPECT_EQ(complaint({{"gamma", -1.0}}), "gamma: -1 is not a number in [0, 1e6]");
   EXPECT_EQ(complaint({{"c", 1.0}, {"tokens", word("sphere")}}),
             "c: tokens 'sphere' have no correlation rho to reduce a scale by; use gamma or beta");
   EXPECT_EQ(complaint({{"gamma", 1.0}, {"rho", 1.0}}), "rho: 1 is outside [0, 1)");
-  EXPECT_EQ(complaint({{"gamma", 1.0}, {"alpha", -2.0}}), "alpha: -2 is not a finite number >= 0");
+  EXPECT_EQ(complaint({{"gamma", 1.0}, {"alpha", -2.0}}), "alpha: -2 is not a number in [0, 1e6]");
   EXPECT_EQ(complaint({{"gamma", 1.0}, {"rows", 2.0}}),
             "rows: 2 is neither 0 (all) nor within 3..n = 512");
   EXPECT_EQ(complaint({{"gamma", 1.0}, {"rows", 64.0}, {"n", 1e6}, {"eta", word("auto")}}),

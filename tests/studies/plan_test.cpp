@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <ctime>
+#include <numeric>
 #include <set>
+#include <stop_token>
 
 #include "dewpoint/core/error.hpp"
 #include "studies/test_experiment.hpp"
@@ -24,7 +27,9 @@ StudyText study_over(std::vector<GridAxis> grid, std::vector<std::string> along 
   return study;
 }
 
-double expected_step(const PlannedCell& cell) { return TestExperiment::expected_step(cell.point); }
+double expected_step(const PlannedCell& cell) {
+  return TestExperiment::expected_step(cell.point());
+}
 
 std::string refusal(const StudyText& study) {
   try {
@@ -85,11 +90,11 @@ TEST(GridPlan, RunsThroughItsAxesTheSlowestFirst) {
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {
     const PlannedCell& cell = plan.cells[i];
     EXPECT_EQ(cell.place, (std::vector<std::size_t>{i / 6, i / 2 % 3, i % 2}));
-    EXPECT_EQ(word_of(cell.point, "law"), i < 6 ? "late" : "early");
-    EXPECT_EQ(number_of(cell.point, "n"), plan.axes[1].coordinates[i / 2 % 3]);
-    EXPECT_EQ(number_of(cell.point, "x"), static_cast<double>(i % 2));
-    EXPECT_TRUE(flag_of(cell.point, "quiet"));
-    EXPECT_EQ(cell.key, cell_key(TestExperiment(), study.seed, cell.point));
+    EXPECT_EQ(word_of(cell.point(), "law"), i < 6 ? "late" : "early");
+    EXPECT_EQ(number_of(cell.point(), "n"), plan.axes[1].coordinates[i / 2 % 3]);
+    EXPECT_EQ(number_of(cell.point(), "x"), static_cast<double>(i % 2));
+    EXPECT_TRUE(flag_of(cell.point(), "quiet"));
+    EXPECT_EQ(cell.key, cell_key(TestExperiment(), study.seed, cell.point()));
     EXPECT_EQ(cell.level, 0);
   }
 }
@@ -135,11 +140,66 @@ TEST(GridPlan, RefusesTwoCombinationsThatAreOnePoint) {
   }
 }
 
+// An experiment that is asked to stop while it is planned.
+class Interrupted : public TestExperiment {
+ public:
+  explicit Interrupted(int after) : left_(after) {}
+  [[nodiscard]] Point resolved(const Point& given) const override {
+    if (--left_ == 0) stop_.request_stop();
+    ++asked_;
+    return TestExperiment::resolved(given);
+  }
+  [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
+  [[nodiscard]] int asked() const { return asked_; }
+
+ private:
+  mutable std::stop_source stop_;
+  mutable std::atomic<int> left_;
+  mutable std::atomic<int> asked_ = 0;
+};
+
+// Of 10,000 cells, 100 are asked for before the request; then every thread ends with the cell that
+// it is at. A machine has fewer than 1000 processors.
+TEST(GridPlan, EndsWithinACellWhenItIsAskedToStop) {
+  Values x(10'000);
+  std::iota(x.begin(), x.end(), 0.0);
+  const Interrupted experiment(100);
+  try {
+    static_cast<void>(grid_plan(study_over({{"x", x}}), experiment, experiment.token()));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::stopped);
+  }
+  EXPECT_LT(experiment.asked(), 1100);
+}
+
+// Whatever words and flags stand between the numbers.
+TEST(PackedPoint, GivesBackThePoint) {
+  const std::vector<Point> points = {
+      {},
+      {{"a", -0.0}, {"b", std::string("word")}, {"c", true}},
+      {{"a", 0.1}, {"b", std::string("word")}, {"c", true}},
+      {{"a", 0.1}, {"b", std::string("other")}, {"c", true}},
+      {{"a", 0.1}, {"b", std::string("other")}, {"c", false}},
+      {{"a", std::string("0.1")}, {"b", 3.0}},
+      {{"a", 0.1}, {"b", std::string("word")}, {"c", true}, {"d", 4.0}}};
+  PointPacker packer;
+  for (int round = 0; round < 2; ++round) {
+    for (const Point& point : points) {
+      EXPECT_EQ(packer.packed(point).unpacked(), point);
+      EXPECT_EQ(PackedPoint(point).unpacked(), point);
+    }
+  }
+  EXPECT_TRUE(std::signbit(number_of(packer.packed(points[1]).unpacked(), "a")));
+  EXPECT_EQ(PackedPoint().unpacked(), Point());
+}
+
 TEST(StoredPlan, TellsTheStoreEverything) {
   const TestExperiment experiment;
   const Plan plan =
       grid_plan(study_over({{"law", {}, {"early", "late"}}, {"x", {1, 2}}}), experiment);
-  const store::SweepPlan stored = stored_plan(plan, experiment);
+  store::SweepPlan stored = stored_places(plan, experiment);
+  add_parameters(stored, plan);
   ASSERT_EQ(stored.axes.size(), 2U);
   EXPECT_EQ(stored.axes[0].labels, plan.axes[0].labels);
   ASSERT_EQ(stored.measured.size(), 2U);
@@ -151,7 +211,7 @@ TEST(StoredPlan, TellsTheStoreEverything) {
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(stored.places[i].index, plan.cells[i].place);
     EXPECT_EQ(stored.places[i].key, plan.cells[i].key);
-    EXPECT_EQ(stored.places[i].parameters, canonical_text(plan.cells[i].point));
+    EXPECT_EQ(stored.places[i].parameters, canonical_text(plan.cells[i].point()));
   }
 }
 
@@ -176,14 +236,14 @@ void expect_consistent(const Plan& plan) {
       const Dimension& axis = plan.axes[k];
       ASSERT_LT(cell.place[k], axis.coordinates.size());
       if (axis.labels.empty()) {
-        EXPECT_EQ(number_of(cell.point, axis.name), axis.coordinates[cell.place[k]]);
+        EXPECT_EQ(number_of(cell.point(), axis.name), axis.coordinates[cell.place[k]]);
       } else {
-        EXPECT_EQ(word_of(cell.point, axis.name), axis.labels[cell.place[k]]);
+        EXPECT_EQ(word_of(cell.point(), axis.name), axis.labels[cell.place[k]]);
       }
     }
     EXPECT_TRUE(places.insert(cell.place).second);
     EXPECT_TRUE(keys.insert(cell.key).second);
-    EXPECT_EQ(cell.key, cell_key(TestExperiment(), 1, cell.point));
+    EXPECT_EQ(cell.key, cell_key(TestExperiment(), 1, cell.point()));
   }
   for (const Dimension& axis : plan.axes) {
     EXPECT_TRUE(
@@ -216,7 +276,7 @@ TEST(Refined, KeepsWhatWasPlannedInItsOrder) {
   ASSERT_GT(finer.cells.size(), plan.cells.size());
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {
     EXPECT_EQ(finer.cells[i].key, plan.cells[i].key);
-    EXPECT_EQ(finer.cells[i].point, plan.cells[i].point);
+    EXPECT_EQ(finer.cells[i].point(), plan.cells[i].point());
     EXPECT_EQ(finer.cells[i].level, 0);
   }
 }
@@ -227,7 +287,7 @@ TEST(Refined, TakesTheLargestShareWithTiesInTheOrderOfThePlan) {
   const Plan plan = grid_plan(study, experiment);
   // eight intervals: changes 1 1 1 5 1 1 1 1
   const auto value = [](const PlannedCell& cell) {
-    const double x = number_of(cell.point, "x");
+    const double x = number_of(cell.point(), "x");
     return x > 3.0 ? x + 4.0 : x;
   };
   study.refinement->share = 0.25;
@@ -249,7 +309,7 @@ TEST(Refined, LeavesAlonePlacesWithoutAChangeOrWithoutAValue) {
   const auto constant = [](const PlannedCell&) { return 2.0; };
   EXPECT_EQ(refined(study, experiment, plan, constant).cells.size(), 4U);
   const auto with_gap = [](const PlannedCell& cell) {
-    const double x = number_of(cell.point, "x");
+    const double x = number_of(cell.point(), "x");
     return x == 1.0 ? std::nan("") : x;
   };
   EXPECT_EQ(sorted_coordinates(refined(study, experiment, plan, with_gap), 0, 1), Values{2.5});
@@ -260,7 +320,7 @@ TEST(Refined, HalvesRatiosOnALogarithmicAxisAndKeepsWholeNumbersWhole) {
   StudyText study = study_over({{"n", {1, 2, 4, 16}, {}, true}, {"x", {1.5}}}, {"n"});
   study.refinement->share = 1.0;
   const Plan plan = grid_plan(study, experiment);
-  const auto value = [](const PlannedCell& cell) { return number_of(cell.point, "n"); };
+  const auto value = [](const PlannedCell& cell) { return number_of(cell.point(), "n"); };
   // between 1 and 2 there is none; √8 is nearest to 3
   const Plan finer = refined(study, experiment, plan, value);
   EXPECT_EQ(sorted_coordinates(finer, 0, 1), (Values{3, 8}));
@@ -273,7 +333,7 @@ TEST(Refined, DoesNotSpendItsShareWhereThereIsNoRoom) {
   const TestExperiment experiment;
   StudyText study = study_over({{"n", {1, 2, 4}}, {"x", {1.5}}}, {"n"});
   study.refinement->share = 0.01;
-  const auto value = [](const PlannedCell& cell) { return 1.0 / number_of(cell.point, "n"); };
+  const auto value = [](const PlannedCell& cell) { return 1.0 / number_of(cell.point(), "n"); };
   const Plan finer = refined(study, experiment, grid_plan(study, experiment), value);
   EXPECT_EQ(sorted_coordinates(finer, 0, 1), Values{3});
 }
@@ -298,8 +358,8 @@ TEST(Refined, ResolvesUnits) {
   study.refinement->share = 1.0;
   const Plan finer = refined(study, experiment, grid_plan(study, experiment), expected_step);
   ASSERT_EQ(finer.cells.size(), 6U);
-  EXPECT_EQ(number_of(finer.cells[4].point, "x"), 1.0);
-  EXPECT_EQ(number_of(finer.cells[5].point, "x"), 2.0);
+  EXPECT_EQ(number_of(finer.cells[4].point(), "x"), 1.0);
+  EXPECT_EQ(number_of(finer.cells[5].point(), "x"), 2.0);
   EXPECT_EQ(finer.axes[1].coordinates, (Values{0.5, 1, 1.5}));
 }
 
@@ -330,7 +390,7 @@ class EvenOnly : public TestExperiment {
 TEST(Refined, LeavesOutWhatTheExperimentRefusesOrHasAlready) {
   StudyText study = study_over({{"n", {2, 4, 8}}, {"x", {1.5}}}, {"n"});
   study.refinement->share = 1.0;
-  const auto value = [](const PlannedCell& cell) { return number_of(cell.point, "n"); };
+  const auto value = [](const PlannedCell& cell) { return number_of(cell.point(), "n"); };
   const EvenOnly even;
   EXPECT_EQ(sorted_coordinates(refined(study, even, grid_plan(study, even), value), 0, 1),
             Values{6});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 
@@ -71,12 +72,13 @@ Cells expected_cells(const StudyText& study) {
   Cells cells;
   for (const PlannedCell& planned : grid_plan(study, experiment).cells) {
     store::SweepCell& cell = cells[planned.key];
-    cell.exact = experiment.deterministic(planned.point);
+    const Point point = planned.point();
+    cell.exact = experiment.deterministic(point);
     cell.replicas = cell.exact ? 1 : study.precision.replicas;
-    cell.predictions = experiment.predict(planned.point);
+    cell.predictions = experiment.predict(point);
     cell.moments.resize(TestExperiment::kValues);
     for (std::uint64_t r = 0; r < cell.replicas; ++r) {
-      const auto values = experiment.measure({&planned.point, 1}, study.seed, r, {})[0];
+      const auto values = experiment.measure({&point, 1}, study.seed, r, {})[0];
       for (std::size_t p = 0; p < values.size(); ++p) cell.moments[p].add(values[p]);
     }
   }
@@ -247,6 +249,24 @@ TEST(RunStudy, StopsThreadsInTheMiddleOfLongCells) {
   EXPECT_TRUE(cells_in(folder / "a.study", study).empty());
 }
 
+// Between planning and the first cell, a large study is not stored to the end first.
+TEST(RunStudy, StopsBeforeALargePlanIsStored) {
+  const TestExperiment experiment;
+  const ScratchFolder folder;
+  StudyText study = test_study(1);
+  study.grid = {{"x", std::vector<double>(10'000)}};
+  std::iota(study.grid[0].values.begin(), study.grid[0].values.end(), 0.0);
+  study.refinement.reset();
+  const auto workers = local_workers(experiment, study.seed, 2);
+  std::stop_source stop;
+  stop.request_stop();
+  const RunOutcome outcome = run_in(folder / "a.study", study, *workers, {stop.get_token(), {}});
+  EXPECT_TRUE(outcome.stopped);
+  EXPECT_EQ(outcome.planned, 10'000U);
+  EXPECT_EQ(outcome.computed, 0U);
+  EXPECT_EQ(store::summarise(folder / "a.study").planned, 0U);
+}
+
 TEST(RunStudy, AddsReplicasLaterAsIfAskedForAtOnce) {
   for (const bool parts : {false, true}) {
     const ScratchFolder folder;
@@ -352,7 +372,7 @@ TEST(RunStudy, KeepsTheOtherCellsWhenOneFails) {
     for (const PlannedCell& planned : grid_plan(study, experiment).cells) {
       const auto found = cells.find(planned.key);
       if (found == cells.end()) continue;
-      const double fail = number_of(planned.point, "fail");
+      const double fail = number_of(planned.point(), "fail");
       EXPECT_LE(found->second.replicas, fail == 2.0 ? 2U : 4U);
     }
     // Without the point that fails it goes on from there.
@@ -377,6 +397,47 @@ TEST(RunStudy, FinishesWhatIsUnderWayWhenACellFails) {
   const auto workers = local_workers(experiment, study.seed, 4);  // all four at once
   EXPECT_THROW((void)run_in(folder / "a.study", study, *workers), Error);
   EXPECT_EQ(cells_in(folder / "a.study", study).size(), 2U);
+}
+
+// Workers that bring back everything at once, and the second time after a commit has failed.
+class TogetherWorkers final : public Workers {
+ public:
+  explicit TogetherWorkers(std::function<void()> fail) : fail_(std::move(fail)) {}
+
+  [[nodiscard]] int threads() const override { return 4; }
+  [[nodiscard]] int ranks() const override { return 1; }
+  [[nodiscard]] std::size_t capacity() const override { return 4; }
+  void submit(Task task) override { waiting_.push_back(std::move(task)); }
+  void stop() override {}
+
+  [[nodiscard]] std::vector<TaskResult> collect(std::chrono::milliseconds) override {
+    if (waiting_.empty()) throw std::logic_error("asked for results that were handed over");
+    if (++rounds_ == 2) fail_();
+    std::vector<TaskResult> results;
+    for (const Task& task : waiting_) results.push_back(perform(task, experiment_, 11, {}));
+    waiting_.clear();
+    return results;
+  }
+
+ private:
+  TestExperiment experiment_;
+  std::function<void()> fail_;
+  std::vector<Task> waiting_;
+  int rounds_ = 0;
+};
+
+// The first of several results meets the failure: nobody waits for the others, which are here.
+TEST(RunStudy, EndsWhenACommitFailsWhileSeveralResultsComeIn) {
+  const TestExperiment experiment;
+  const ScratchFolder folder;
+  const StudyText study = test_study(50);
+  store::SweepFile file(folder / "a.study", test::test_head(study));
+  TogetherWorkers workers([&] {
+    file.put("no cell of the plan", expected_cells(test_study(1)).begin()->second, {});
+    EXPECT_THROW(file.flush(), Error);
+  });
+  EXPECT_THROW((void)run_study(study, experiment, grid_plan(study, experiment), file, workers, {}),
+               Error);
 }
 
 TEST(RunStudy, NamesTheObservableThatIsNotMeasured) {

@@ -108,7 +108,7 @@ std::vector<PlannedCell> cells_at(const std::vector<Point>& points) {
   std::vector<PlannedCell> cells;
   for (const Point& point : points) {
     PlannedCell& cell = cells.emplace_back();
-    cell.point = TestExperiment().resolved(point);
+    cell.packed = PackedPoint(TestExperiment().resolved(point));
   }
   return cells;
 }
@@ -130,7 +130,7 @@ TEST(Tiles, JoinCellsThatDifferInTheLadderOnlyAndLackTheSame) {
   EXPECT_EQ(tiles[2].from, 2U);
   EXPECT_EQ(tiles[3].cells, (Indices{4}));
   EXPECT_EQ(tiles[3].to, 8U);
-  EXPECT_DOUBLE_EQ(tiles[0].work, 3 * TestExperiment().work(cells[0].point));
+  EXPECT_DOUBLE_EQ(tiles[0].work, 3 * TestExperiment().work(cells[0].point()));
 }
 
 TEST(Tiles, AreAtMost64CellsAndSinglesWhereReplicasHaveParts) {

@@ -7,8 +7,10 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/random.hpp"
@@ -20,6 +22,8 @@
 
 namespace dewpoint::experiments {
 namespace {
+
+constexpr std::size_t kMostRemembered = std::size_t{16} << 20;  // bytes of pilot draws
 
 // ---- drawing --------------------------------------------------------------------------------
 
@@ -60,26 +64,6 @@ Draw draw_one(const Condense& question, double n, std::size_t count, std::size_t
     draw.push_back(weigh(law, top, inverse_temperature(question, n, load), stream));
   }
   return draw;
-}
-
-/// k for one N: as asked for, or what the worst load needs.
-std::size_t top_count(const Condense& question, double n) {
-  if (question.top > 0) return question.top;
-  const scores::GaussianLaw law(score_deviation(question));
-  const scores::TopCountSearch search{.bound = question.bound};
-  std::size_t count = static_cast<std::size_t>(std::min(n, double{kOrderedWeights}));
-  for (const double load : question.loads) {
-    const auto enough = scores::choose_top_count(
-        law, std::log(n), inverse_temperature(question, n, load), search, question.seed);
-    if (!enough) {
-      throw Error(Code::bad_value,
-                  fmt::format("bound: {} is not met by {} scores at n = {}, t = {}; allowed: a "
-                              "larger bound, or --top",
-                              question.bound, search.most, n, load));
-    }
-    count = std::max(count, *enough);
-  }
-  return count;
 }
 
 // ---- statistics -----------------------------------------------------------------------------
@@ -329,10 +313,52 @@ double planted_score(const Condense& question, double n, std::size_t key) {
   return question.signals[key] * score_deviation(question) * std::sqrt(2.0 * std::log(n));
 }
 
+TopCounts::Row& TopCounts::row(const Condense& question, double n) {
+  if (bytes_ > kMostRemembered) {
+    rows_.clear();
+    bytes_ = 0;
+  }
+  const double deviation = score_deviation(question);
+  const std::tuple key(deviation, n, question.bound, question.seed);
+  const auto found = rows_.find(key);
+  if (found != rows_.end()) return found->second;
+  scores::TopCountChoice choice(std::make_shared<scores::GaussianLaw>(deviation), std::log(n),
+                                {.bound = question.bound}, question.seed);
+  return rows_.emplace(key, Row{std::move(choice), {}}).first->second;
+}
+
+std::optional<std::size_t> TopCounts::enough(Row& row, double inverse_temperature) {
+  const auto [found, is_new] = row.known.try_emplace(inverse_temperature);
+  if (is_new) {
+    const std::size_t before = row.choice.bytes();
+    found->second = row.choice.of(inverse_temperature);
+    bytes_ += row.choice.bytes() - before + sizeof(*found);
+  }
+  return found->second;
+}
+
+std::size_t TopCounts::of(const Condense& question, double n) {
+  if (question.top > 0) return question.top;
+  Row& same_n = row(question, n);
+  std::size_t count = static_cast<std::size_t>(std::min(n, double{kOrderedWeights}));
+  for (const double load : question.loads) {
+    const auto least = enough(same_n, inverse_temperature(question, n, load));
+    if (!least) {
+      throw Error(Code::bad_value,
+                  fmt::format("bound: {} is not met by {} scores at n = {}, t = {}; allowed: a "
+                              "larger bound, or --top",
+                              question.bound, scores::TopCountSearch{}.most, n, load));
+    }
+    count = std::max(count, *least);
+  }
+  return count;
+}
+
 Frame condense(const Condense& question, const RunContext& context) {
   check(question);
+  TopCounts chosen;
   std::vector<std::size_t> counts;
-  for (const double n : question.n) counts.push_back(top_count(question, n));
+  for (const double n : question.n) counts.push_back(chosen.of(question, n));
   Frame frame = empty_frame(question);
   for (std::size_t index = 0; index < question.n.size(); ++index) {
     std::vector<Draw> draws(question.draws);

@@ -94,7 +94,7 @@ class Conformity {
 
 void capture_heads(const models::Decoder& decoder, std::span<const int> tokens,
                    const models::ForwardOptions& options, const CaptureNotes& notes,
-                   checkpoint::ElementType type, const std::filesystem::path& path,
+                   checkpoint::ElementType type, const OutputFile& output,
                    const RunContext& context) {
   std::optional<checkpoint::HeadDumpWriter> writer;
   std::optional<Conformity> conformity;
@@ -103,7 +103,7 @@ void capture_heads(const models::Decoder& decoder, std::span<const int> tokens,
       .show(
           [&](std::size_t layer, std::size_t head, const attention::Head& scores) {
             if (!writer) {
-              writer.emplace(path, plan_of(decoder, scores, type),
+              writer.emplace(output, plan_of(decoder, scores, type),
                              facts_of(scores, schemes, notes));
               conformity.emplace(scores);
             }

@@ -4,11 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
 #include <span>
 #include <string>
 
 #include "dewpoint/checkpoint/tensor.hpp"
+#include "dewpoint/core/output_file.hpp"
 #include "dewpoint/core/run_context.hpp"
 #include "dewpoint/models/decoder.hpp"
 
@@ -29,7 +29,7 @@ struct CaptureNotes {
 ///                   coordinates of all layers alike; rope is none where nothing turns.
 void capture_heads(const models::Decoder& decoder, std::span<const int> tokens,
                    const models::ForwardOptions& options, const CaptureNotes& notes,
-                   checkpoint::ElementType type, const std::filesystem::path& path,
+                   checkpoint::ElementType type, const OutputFile& output,
                    const RunContext& context = {});
 
 }  // namespace dewpoint::experiments

@@ -12,7 +12,7 @@
 #include "dewpoint/core/kernels.hpp"
 #include "dewpoint/core/random.hpp"
 #include "dewpoint/core/vectors.hpp"
-#include "dewpoint/experiments/replication.hpp"
+#include "dewpoint/experiments/option_checks.hpp"
 #include "dewpoint/observables/row_observables.hpp"
 
 namespace dewpoint::experiments {
@@ -279,7 +279,9 @@ void check(const KeyOutput& question, const scores::KeyLaw& law) {
   if (question.inverse_temperatures.empty()) {
     throw Error(Code::bad_value, "beta: the list is empty");
   }
-  for (const double beta : question.inverse_temperatures) check_inverse_temperature(beta);
+  for (const double beta : question.inverse_temperatures) {
+    require_option(beta >= 0.0 && std::isfinite(beta), "beta", beta, "a finite number >= 0");
+  }
   if (question.values.rows() > kMostOutputs) {
     throw Error(Code::bad_value, fmt::format("values: {} rows are not at most {}",
                                              question.values.rows(), kMostOutputs));

@@ -83,7 +83,8 @@ class LossTable {
     if (one == multipliers_.end()) multipliers_.push_back(constant_multiplier(1.0));
     for (const std::size_t length : question.lengths) {
       windows_.push_back(
-          token_windows(question.tokens, length, question.sequences, question.beginning_token));
+          token_windows(question.tokens, length, question.sequences, question.beginning_token)
+              .tokens);
     }
     losses_.resize(question.lengths.size() * question.ropes.size() * multipliers_.size() *
                    question.sequences);
@@ -150,7 +151,7 @@ class LossTable {
   std::vector<LossMultiplier> multipliers_;
   std::size_t baseline_ = 0;
   std::vector<std::size_t> octaves_;
-  std::vector<std::vector<std::span<const int>>> windows_;  // per length
+  std::vector<std::vector<std::vector<int>>> windows_;  // per length
   std::vector<WindowLoss> losses_;
 };
 

@@ -47,7 +47,7 @@ struct LossQuestion {
   std::vector<LossMultiplier> multipliers = {constant_multiplier(1.0)};
   std::size_t sequences = 16;          // windows per length; more: smaller errors
   std::vector<int> tokens;             // the text that windows are cut from
-  std::optional<int> beginning_token;  // windows begin with it; nothing: anywhere
+  std::optional<int> beginning_token;  // windows begin with it; nothing: with any token
 };
 
 /// Frame "loss" over length, rope (labelled), multiplier (numbers where all are constants, else
@@ -70,13 +70,20 @@ struct LossQuestion {
 [[nodiscard]] Frame study_loss(const models::Decoder& decoder, const LossQuestion& question,
                                const RunContext& context = {});
 
+/// Windows of a stream, and how they begin.
+struct TokenWindows {
+  std::vector<std::vector<int>> tokens;
+  std::string begin;  // "at beginnings of texts", "anywhere" or "anywhere, behind token 1"
+};
+
 /// Disjoint windows of a stream, spread over it: window k begins at the first place at or after
 /// k/count of the stream, after window k−1, where the beginning token stands (if one is given).
+/// Where there are too few such places, as in one long text, windows are cut anywhere instead, and
+/// the beginning token is put before each that does not have it already.
 ///
 ///   Domain      length ≥ 1; Error{bad_value} when the stream ends before the last window does.
-[[nodiscard]] std::vector<std::span<const int>> token_windows(std::span<const int> tokens,
-                                                              std::size_t length, std::size_t count,
-                                                              std::optional<int> beginning = {});
+[[nodiscard]] TokenWindows token_windows(std::span<const int> tokens, std::size_t length,
+                                         std::size_t count, std::optional<int> beginning = {});
 
 /// Stories one after the other, each behind the beginning token: the text is cut at the separator,
 /// blanks and line ends around a story are dropped, and what is empty then is no story. An empty

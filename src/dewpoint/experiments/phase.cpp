@@ -172,6 +172,12 @@ Frame phase_point(const PhasePoint& parameters, const RunContext& context) {
   return frame;
 }
 
+std::optional<std::string> why_undefined(const Frame& point) {
+  if (!std::isnan(point.variable("contraction").cells[0].mean)) return {};
+  const bool directions = !std::isnan(point.variable("mean_cosine").cells[0].mean);
+  return directions ? "all tokens are identical" : "an output is zero and has no direction";
+}
+
 std::vector<double> default_rhos() {
   std::vector<double> rhos;
   for (int k = 0; k < 20; ++k) rhos.push_back(k / 20.0);
@@ -189,11 +195,7 @@ PhaseMap resolved(PhaseMap map) {
   if (map.gamma.empty()) map.gamma = default_gammas();
   check(map.replication);
   check_residual(map.residual);
-  for (const double gamma : map.gamma) {
-    if (!(gamma >= 0.0) || !std::isfinite(gamma)) {
-      throw Error(Code::bad_value, fmt::format("gamma: {} is not a finite number >= 0", gamma));
-    }
-  }
+  for (const double gamma : map.gamma) check_gamma(gamma);
   for (std::size_t& d : map.d) d = common_dimension(map, d);
   for (const std::size_t n : map.n) {
     for (const std::size_t d : map.d) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "dewpoint/attention/jacobian_norm.hpp"
@@ -43,6 +44,10 @@ struct PhasePoint {
 /// replica of the probes are those of the clouds. Sampled rows of very many tokens do without the
 /// cloud in memory: streamed_rows.hpp.
 [[nodiscard]] Frame phase_point(const PhasePoint& parameters, const RunContext& context = {});
+
+/// Why λ, and with it the cosines, of a frame of phase_point is NaN: which tokens have none.
+/// Nothing where it is a number.
+[[nodiscard]] std::optional<std::string> why_undefined(const Frame& point);
 
 struct PhaseMap {
   tokens::CloudParameters cloud;  // n, d and rho are replaced by the grid

@@ -234,11 +234,7 @@ PhaseDepth resolved(PhaseDepth p) {
   if (p.norm) p.norm = resolved_norm(p.form, *p.norm);
   if (p.layers < 1) throw Error(Code::bad_value, "layers: 0 is below 1");
   if (p.gamma.empty()) throw Error(Code::bad_value, "gamma: the list is empty");
-  for (const double gamma : p.gamma) {
-    if (!(gamma >= 0.0) || !std::isfinite(gamma)) {
-      throw Error(Code::bad_value, fmt::format("gamma: {} is not a finite number >= 0", gamma));
-    }
-  }
+  for (const double gamma : p.gamma) check_gamma(gamma);
   if (p.end_to_end && p.end_to_end->singular_values >= p.cloud.n * p.cloud.d) {
     throw Error(Code::bad_value, fmt::format("singular-values: {} is not below n d = {}",
                                              p.end_to_end->singular_values, p.cloud.n * p.cloud.d));

@@ -45,15 +45,17 @@ struct PointLayer {
   Estimate norm = kNoNorm;
 };
 
-// Without a mask the streaming layer is both faster and more exact; with one, and for η, the rows.
+// Without a mask the streaming layer is both faster and more exact, as long as the rounding of
+// products can be trusted; else, under a mask, and for η, the rows.
 PointLayer run_layer(const PhasePoint& p, const attention::Mask& mask, const TokenCloud& cloud,
-                     std::vector<std::size_t> rows, std::uint64_t replica,
+                     bool trusted, std::vector<std::size_t> rows, std::uint64_t replica,
                      const RunContext& context) {
   const attention::Layer layer{p.inverse_temperature, p.residual};
   const auto norm = norm_of_replica(p.norm, p.seed, replica);
   const bool sampled = rows.size() < cloud.size();
   const bool by_probes = norm && norm->method == attention::NormMethod::hutchinson;
-  const bool rowwise = !mask.hides_nothing() || (norm && !by_probes);
+  const bool streams = mask.hides_nothing() && trusted;
+  const bool rowwise = !streams || (norm && !by_probes);
   PointLayer result;
   if (by_probes) result.norm = attention::jacobian_norm(cloud, layer, mask, *norm, context);
   if (rowwise) {
@@ -65,7 +67,7 @@ PointLayer run_layer(const PhasePoint& p, const attention::Mask& mask, const Tok
     }
     result.layer = std::move(by_rows.layer);
   }
-  if (mask.hides_nothing()) {
+  if (streams) {
     const RunContext rest = rowwise ? part_of(context, {1, 2}, 2) : context;
     result.layer = sampled ? attention::layer_on_rows(cloud, layer, std::move(rows), rest)
                            : attention::layer(cloud, layer, rest);
@@ -105,7 +107,8 @@ PointSample sample_point(const PhasePoint& p, std::uint64_t replica, const RunCo
   const CentredCloud inputs = CentredCloud::of_unit_vectors(cloud.directions);
   const RunContext quiet{context.threads, context.stop, {}};
   const auto chosen = rows_of_replica(p, replica);
-  const PointLayer result = run_layer(p, *mask, cloud, chosen, replica, context);
+  const bool trusted = attention::trusts_products(inputs, p.inverse_temperature);
+  const PointLayer result = run_layer(p, *mask, cloud, trusted, chosen, replica, context);
   const CentredCloud outputs = result.layer.directions();
   const auto pairs = samples_rows(p) ? observables::contraction_of_sample(
                                            inputs.subset(chosen), outputs, cloud.size(), quiet)
@@ -138,18 +141,39 @@ std::unique_ptr<GapSource> MapReplica::gaps_at(double rho, const TokenCloud& clo
   return std::make_unique<CentredCloud>(CentredCloud::of_unit_vectors(cloud.directions));
 }
 
+// What temperatures share is float32: a cell too cold for it is a point of its own, and so is every
+// cell of a form whose temperatures share nothing.
 std::vector<PhaseValues> MapReplica::row(double rho, const RunContext& context) const {
-  if (map_.form != attention::LayerForm{}) return row_of_points(rho, context);
   const TokenCloud cloud = cloud_at(rho);
   const std::unique_ptr<GapSource> gaps = gaps_at(rho, cloud);
+  const double log_n = std::log(static_cast<double>(cloud.size()));
+  std::vector<double> shared;
+  for (const double gamma : map_.gamma) {
+    const bool plain = map_.form == attention::LayerForm{};
+    if (plain && attention::trusts_products(*gaps, gamma * log_n)) shared.push_back(gamma);
+  }
+  const std::vector<PhaseValues> swept = swept_cells(cloud, *gaps, shared, context);
+  std::vector<PhaseValues> values;
+  std::size_t next = 0;
+  for (const double gamma : map_.gamma) {
+    const bool is_swept = next < shared.size() && shared[next] == gamma;
+    values.push_back(is_swept ? swept[next++] : point_cell(rho, gamma * log_n, context));
+  }
+  return values;
+}
+
+std::vector<PhaseValues> MapReplica::swept_cells(const TokenCloud& cloud, const GapSource& gaps,
+                                                 std::span<const double> gammas,
+                                                 const RunContext& context) const {
+  if (gammas.empty()) return {};
   const auto norm = norm_of_replica(map_.norm, map_.seed, replica_);
   const bool by_probes = norm && norm->method == attention::NormMethod::hutchinson;
   const std::vector<attention::SweepCell> cells = attention::sweep(
-      cloud, *gaps, map_.gamma, {map_.residual, by_probes ? std::nullopt : norm}, context);
+      cloud, gaps, gammas, {map_.residual, by_probes ? std::nullopt : norm}, context);
   std::vector<const CentredCloud*> outputs;
   for (const auto& cell : cells) outputs.push_back(&cell.directions);
   const RunContext one_thread{1, context.stop, {}};
-  const auto pairs = observables::contractions(*gaps, outputs, one_thread);
+  const auto pairs = observables::contractions(gaps, outputs, one_thread);
 
   const double log_n = std::log(static_cast<double>(cloud.size()));
   const std::vector<std::size_t> rows = all_rows(cloud.size());
@@ -157,27 +181,22 @@ std::vector<PhaseValues> MapReplica::row(double rho, const RunContext& context) 
   for (std::size_t g = 0; g < cells.size(); ++g) {
     const double beta = cells[g].gamma * log_n;
     values.push_back(phase_values(
-        pairs[g], means_of_rows(*gaps, cloud.cluster_size, beta, rows, cells[g].moments),
+        pairs[g], means_of_rows(gaps, cloud.cluster_size, beta, rows, cells[g].moments),
         norm_of_cell(cells[g], cloud, map_.residual, norm, one_thread)));
   }
   return values;
 }
 
-// Where temperatures share nothing: the cells as points.
-std::vector<PhaseValues> MapReplica::row_of_points(double rho, const RunContext& context) const {
+PhaseValues MapReplica::point_cell(double rho, double beta, const RunContext& context) const {
   PhasePoint point;
   point.cloud = cloud_;
   point.cloud.rho = rho;
+  point.inverse_temperature = beta;
   point.residual = map_.residual;
   point.form = map_.form;
   point.norm = map_.norm;
   point.seed = map_.seed;
-  std::vector<PhaseValues> values;
-  for (const double gamma : map_.gamma) {
-    point.inverse_temperature = gamma * std::log(static_cast<double>(cloud_.n));
-    values.push_back(sample_point(point, replica_, context).values);
-  }
-  return values;
+  return sample_point(point, replica_, context).values;
 }
 
 double phase_cell_work(std::size_t n, std::size_t d, bool norm) {

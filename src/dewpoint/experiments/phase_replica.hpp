@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "dewpoint/core/matrix.hpp"
@@ -56,7 +57,10 @@ class MapReplica {
   [[nodiscard]] std::vector<PhaseValues> row(double rho, const RunContext& context) const;
 
  private:
-  [[nodiscard]] std::vector<PhaseValues> row_of_points(double rho, const RunContext& context) const;
+  [[nodiscard]] std::vector<PhaseValues> swept_cells(const TokenCloud& cloud, const GapSource& gaps,
+                                                     std::span<const double> gammas,
+                                                     const RunContext& context) const;
+  [[nodiscard]] PhaseValues point_cell(double rho, double beta, const RunContext& context) const;
   [[nodiscard]] TokenCloud cloud_at(double rho) const;
   [[nodiscard]] std::unique_ptr<GapSource> gaps_at(double rho, const TokenCloud& cloud) const;
 

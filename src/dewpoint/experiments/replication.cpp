@@ -6,8 +6,22 @@
 #include <cmath>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/experiments/option_checks.hpp"
 
 namespace dewpoint::experiments {
+namespace {
+
+// 1e6 for a million.
+std::string power_of_ten(double value) {
+  return fmt::format("1e{}", std::lround(std::log10(value)));
+}
+
+void require_up_to(double most, const char* option, double value) {
+  require_option(value >= 0.0 && value <= most, option, value,
+                 fmt::format("a number in [0, {}]", power_of_ten(most)));
+}
+
+}  // namespace
 
 void replicate(const Replication& plan, bool deterministic,
                const std::function<void(Range replicas)>& run,
@@ -41,16 +55,12 @@ void check(const Replication& plan) {
   }
 }
 
-void check_residual(double alpha) {
-  if (!(alpha >= 0.0) || !std::isfinite(alpha)) {
-    throw Error(Code::bad_value, fmt::format("alpha: {} is not a finite number >= 0", alpha));
-  }
-}
+void check_gamma(double gamma) { require_up_to(kMostGamma, "gamma", gamma); }
+
+void check_residual(double alpha) { require_up_to(kMostResidual, "alpha", alpha); }
 
 void check_inverse_temperature(double beta) {
-  if (!(beta >= 0.0) || !std::isfinite(beta)) {
-    throw Error(Code::bad_value, fmt::format("beta: {} is not a finite number >= 0", beta));
-  }
+  require_up_to(kMostInverseTemperature, "beta", beta);
 }
 
 std::optional<attention::NormOptions> norm_of_replica(std::optional<attention::NormOptions> norm,

@@ -31,8 +31,15 @@ void replicate(const Replication& plan, bool deterministic,
 /// `context` must outlive it.
 [[nodiscard]] RunContext part_of(const RunContext& context, Range part, std::size_t whole);
 
+/// The largest γ, α and β of a layer, in verbs, studies and rooms. β = γ log n stays below the last
+/// for every number of tokens.
+inline constexpr double kMostGamma = 1e6;
+inline constexpr double kMostResidual = 1e6;
+inline constexpr double kMostInverseTemperature = 1e8;
+
 /// Throw Error{bad_value} naming the option when a number is out of range.
 void check(const Replication& plan);
+void check_gamma(double gamma);
 void check_residual(double alpha);
 void check_inverse_temperature(double beta);
 

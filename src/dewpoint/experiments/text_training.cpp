@@ -283,7 +283,7 @@ void TextRun::restore(const store::StudyRecord& study) {
   parts.diverged.reset();
 }
 
-void save_model_folder(const TextRun& run, const std::filesystem::path& folder) {
+void save_model_folder(const TextRun& run, const OutputFile& folder) {
   transformer::write_model_folder(folder, run.shape(), run.state().weights, run.question().context,
                                   run.corpus().files);
 }

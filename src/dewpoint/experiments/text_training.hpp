@@ -147,6 +147,6 @@ inline constexpr std::size_t kShownTokens = 100;
 
 /// The model as a folder that `dewpoint heads` and other programs open: config.json,
 /// model.safetensors, the files of the vocabulary.
-void save_model_folder(const TextRun& run, const std::filesystem::path& folder);
+void save_model_folder(const TextRun& run, const OutputFile& folder);
 
 }  // namespace dewpoint::experiments

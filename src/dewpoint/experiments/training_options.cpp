@@ -143,7 +143,7 @@ TextPairs parameters_of(const TrainQuestion& question) {
 
 store::StudyRecord train_study(const TrainQuestion& question, const TrainingRun& run,
                                const training::Stages& stages, const std::string& command) {
-  store::StudyRecord study = store::begin_study("train", question.run.seed, command);
+  store::StudyRecord study = store::begin_study(kTrain, question.run.seed, command);
   study.parameters = parameters_of(question);
   study.frames = training_frames(question.run, run, stages);
   study.attachments = run.attachments();

@@ -59,6 +59,8 @@ using TextPairs = std::vector<std::pair<std::string, std::string>>;
 /// As a study keeps them: those that apply, every number with the digits that give it back.
 [[nodiscard]] TextPairs parameters_of(const TrainQuestion& question);
 
+inline constexpr const char* kTrain = "train";  // the experiment of a run
+
 /// The run as a study: what was asked, recorded and found, and the state to go on from.
 [[nodiscard]] store::StudyRecord train_study(const TrainQuestion& question, const TrainingRun& run,
                                              const training::Stages& stages,

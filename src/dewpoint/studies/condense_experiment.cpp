@@ -92,21 +92,17 @@ void resolve_planted(Point& point, experiments::Condense question) {
 }
 
 /// The k that the verb would choose for this load alone.
-double chosen_top(experiments::Condense question, double load, double bound) {
-  question.loads = {load};
+double chosen_top(experiments::TopCounts& counts, experiments::Condense question, double bound) {
   question.bound = bound;
-  question.draws = 2;
   question.seed = kPilotSeed;
-  return experiments::condense(question, {.threads = 1, .stop = {}, .progress = {}})
-      .variable("top_count")
-      .cells[0]
-      .mean;
+  return static_cast<double>(counts.of(question, question.n[0]));
 }
 
-void resolve_top(Point& point, const experiments::Condense& question) {
+void resolve_top(Point& point, const experiments::Condense& question,
+                 experiments::TopCounts& counts) {
   const double n = question.n[0];
   if (!has(point, "top")) {
-    point["top"] = chosen_top(question, number_of(point, "t"), number_of(point, "bound"));
+    point["top"] = chosen_top(counts, question, number_of(point, "bound"));
   }
   const double least = std::min(n, static_cast<double>(kOrderedWeights));
   (void)whole_between(point, "top", least, std::min(n, 1e6));
@@ -142,7 +138,10 @@ class CondenseExperiment final : public Experiment {
   [[nodiscard]] const std::vector<Parameter>& parameters() const override;
   [[nodiscard]] std::vector<Unit> units() const override { return {{"beta", "critical", "t"}}; }
   [[nodiscard]] std::string order_parameter() const override { return "participation"; }
-  [[nodiscard]] Point resolved(const Point& given) const override;
+  [[nodiscard]] Point resolved(const Point& given) const override {
+    return resolver()->resolved(given);
+  }
+  [[nodiscard]] std::unique_ptr<Resolver> resolver() const override;
   [[nodiscard]] std::vector<Observable> observables(const Point& point) const override;
   [[nodiscard]] std::vector<Observable> predictions(const Point& /*point*/) const override {
     return scalars(kPredicted);
@@ -181,11 +180,25 @@ const std::vector<Parameter>& CondenseExperiment::parameters() const {
   return all;
 }
 
-Point CondenseExperiment::resolved(const Point& given) const {
+class CondenseResolver final : public Resolver {
+ public:
+  explicit CondenseResolver(const std::vector<Parameter>& parameters) : parameters_(parameters) {}
+  [[nodiscard]] Point resolved(const Point& given) override;
+
+ private:
+  const std::vector<Parameter>& parameters_;
+  experiments::TopCounts counts_;
+};
+
+std::unique_ptr<Resolver> CondenseExperiment::resolver() const {
+  return std::make_unique<CondenseResolver>(parameters());
+}
+
+Point CondenseResolver::resolved(const Point& given) {
   require_one_of(given, {"t", "beta"});
   require_one_of(given, {"signal", "planted"});
   require_one_of(given, {"top", "bound"});
-  Point point = with_defaults(given, parameters());
+  Point point = with_defaults(given, parameters_);
   point["n"] = whole_length(number_of(point, "n"));
   resolve_query_keys(point);
   experiments::Condense question = question_of(point);
@@ -196,7 +209,7 @@ Point CondenseExperiment::resolved(const Point& given) const {
   question.loads = {number_of(point, "t")};
   if (has(point, "planted")) question.planted = {number_of(point, "planted")};
   experiments::check(question);
-  resolve_top(point, question);
+  resolve_top(point, question, counts_);
   return point;
 }
 

@@ -20,7 +20,7 @@ double seconds_since(Clock::time_point start) {
 double timed_once(const Experiment& experiment, const Plan& plan, const Tile& tile,
                   std::uint64_t seed, std::uint64_t replica, const std::stop_token& stop) {
   Task task;
-  for (const std::size_t cell : tile.cells) task.points.push_back(plan.cells[cell].point);
+  for (const std::size_t cell : tile.cells) task.points.push_back(plan.cells[cell].point());
   task.first_replica = replica;
   if (tile.parts > 1) task.part = 0;
   const TaskResult result = perform(task, experiment, seed, stop);
@@ -44,7 +44,7 @@ double timed(const Experiment& experiment, const Plan& plan, const Tile& tile, s
 
 std::vector<Need> needs_of(const StudyText& study, const Experiment& experiment, const Plan& plan,
                            const std::map<std::string, store::SweepCell>& known) {
-  const auto observables = experiment.observables(plan.cells.at(0).point);
+  const auto observables = experiment.observables(plan.cells.at(0).point());
   const Demand demand = demand_of(study.precision, experiment, observables);
   std::vector<Need> needs;
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {
@@ -52,7 +52,8 @@ std::vector<Need> needs_of(const StudyText& study, const Experiment& experiment,
     const bool usable =
         found != known.end() && found->second.moments.size() == positions_of(observables);
     const store::SweepCell cell = usable ? found->second : store::SweepCell{};
-    const std::uint64_t want = demand.replicas(cell, experiment.deterministic(plan.cells[i].point));
+    const std::uint64_t want =
+        demand.replicas(cell, experiment.deterministic(plan.cells[i].point()));
     if (want > cell.replicas) needs.push_back({i, cell.replicas, want});
   }
   return needs;
@@ -63,10 +64,11 @@ std::vector<Need> needs_of(const StudyText& study, const Experiment& experiment,
 CostEstimate estimate_cost(const StudyText& study, const Experiment& experiment,
                            const std::map<std::string, store::SweepCell>& known, double patience,
                            std::stop_token stop) {
-  const Plan plan = grid_plan(study, experiment);
+  const Plan plan = grid_plan(study, experiment, stop);
   const std::vector<Need> needs = needs_of(study, experiment, plan, known);
   CostEstimate estimate;
   estimate.cells = plan.cells.size();
+  estimate.form = stored_form(plan, experiment);
   estimate.missing = needs.size();
   estimate.at_least = study.precision.target_error > 0.0 || study.refinement.has_value();
   for (const Need& need : needs) estimate.replicas += need.want - need.have;

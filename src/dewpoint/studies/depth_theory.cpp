@@ -10,6 +10,7 @@
 #include "dewpoint/core/distributions/sphere_gap.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/unknown.hpp"
+#include "dewpoint/experiments/replication.hpp"
 #include "dewpoint/theory/random_heads.hpp"
 #include "dewpoint/theory/simplex_depth.hpp"
 #include "dewpoint/theory/two_level_depth.hpp"
@@ -75,11 +76,12 @@ void check(const ExactDepth& p) {
   require(p.n >= 2.0 && p.n <= 1e300, "n", p.n, "a number in [2, 1e300]");
   require(p.d >= 1.0 && p.d <= 1e300, "d", p.d, "a number in [1, 1e300]");
   require(p.rho >= 0.0 && p.rho < 1.0, "rho", p.rho, "in [0, 1)");
-  require(p.residual >= 0.0 && p.residual <= 1e6, "alpha", p.residual, "a number in [0, 1e6]");
+  experiments::check_residual(p.residual);
   require(p.layers >= 1 && p.layers <= 100000, "layers", static_cast<double>(p.layers),
           "a whole number in [1, 100000]");
   for (const double gamma : p.gamma) {
-    require(gamma > 0.0 && gamma <= 1e6, "gamma", gamma, "a number in (0, 1e6]");
+    require(gamma > 0.0 && gamma <= experiments::kMostGamma, "gamma", gamma,
+            "a number in (0, 1e6]");
   }
   if (p.law == "simplex") return;
   require(p.rho_inner >= p.rho && p.rho_inner < 1.0, "rho-inner", p.rho_inner, "in [rho, 1)");

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -60,6 +61,17 @@ struct Observable {
   std::vector<Dimension> inner = {};  // over which it runs within a point: rank, layer
 };
 
+/// Experiment::resolved() of many points, one after the other: may remember what they have in
+/// common. Not for two threads at once.
+class Resolver {
+ public:
+  Resolver() = default;
+  Resolver(const Resolver&) = delete;
+  Resolver& operator=(const Resolver&) = delete;
+  virtual ~Resolver() = default;
+  [[nodiscard]] virtual Point resolved(const Point& given) = 0;
+};
+
 class Experiment {
  public:
   Experiment() = default;
@@ -81,6 +93,8 @@ class Experiment {
   /// with values of the right kind. Throws Error{bad_value} naming the parameter.
   ///   Properties  (1) resolved(resolved(p)) = resolved(p).
   [[nodiscard]] virtual Point resolved(const Point& given) const = 0;
+  /// The same points for whoever resolves many; the experiment must outlive it.
+  [[nodiscard]] virtual std::unique_ptr<Resolver> resolver() const;
 
   // ---- of resolved points only --------------------------------------------------------------
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/experiments/replication.hpp"
 #include "dewpoint/experiments/variant_point.hpp"
 #include "dewpoint/studies/parameter_checks.hpp"
 #include "dewpoint/theory/critical_line.hpp"
@@ -21,8 +22,8 @@ namespace {
 using enum ParameterKind;
 
 // Beyond these a count is a mistake.
-constexpr double kMostTokens = 0x1p40;
-constexpr double kMostDimensions = 0x1p24;
+constexpr double kMostTokens = static_cast<double>(tokens::kMostTokens);
+constexpr double kMostDimensions = static_cast<double>(tokens::kMostDimensions);
 constexpr double kMostProbesAsked = 1e6;
 
 double number_or(const Point& point, const std::string& name, double otherwise) {
@@ -57,12 +58,14 @@ void resolve_temperature(Point& point, const tokens::CloudParameters& cloud) {
     point["gamma"] = gamma_of_reduced_scale(point, cloud);
   } else if (has(point, "beta")) {
     const double beta = number_of(point, "beta");
-    require_size("beta", beta);
-    point["gamma"] = beta / std::log(static_cast<double>(cloud.n));
+    const double log_n = std::log(static_cast<double>(cloud.n));
+    require(beta >= 0.0 && beta <= experiments::kMostGamma * log_n, "beta", beta,
+            "a number in [0, 1e6 log n]");
+    point["gamma"] = beta / log_n;
   } else if (!has(point, "gamma")) {
     throw Error(Code::bad_value, "gamma: is missing; a layer needs one of gamma, c, beta");
   }
-  require_size("gamma", number_of(point, "gamma"));
+  experiments::check_gamma(number_of(point, "gamma"));
   point.erase("c");
   point.erase("beta");
 }
@@ -111,14 +114,14 @@ std::vector<Parameter> layer_parameters(std::size_t standard_n) {
        "length of the common vector",
        true,
        {"random", "fixed"}},
-      {"gamma", number, {}, "beta = gamma log n, >= 0; one of gamma, c, beta is needed"},
+      {"gamma", number, {}, "beta = gamma log n, in [0, 1e6]; one of gamma, c, beta is needed"},
       {"c",
        number,
        {},
        "instead of gamma: gamma over its critical value, gamma (1 - rho) or, with "
        "random heads, beta over that of freezing"},
-      {"beta", number, {}, "instead of gamma: the inverse temperature itself, >= 0"},
-      {"alpha", number, 0.0, "residual strength in x' = ATT(N(x)) + alpha x, >= 0"},
+      {"beta", number, {}, "instead of gamma: the inverse temperature itself"},
+      {"alpha", number, 0.0, "residual strength in x' = ATT(N(x)) + alpha x, in [0, 1e6]"},
       {"mask", word, std::string("none"),
        "keys a query sees: none (all), causal, window:W, dilated:W:S, global:W:G"},
       {"attention", word, std::string("softmax"),
@@ -190,7 +193,7 @@ Point completed(Point point, bool norms_matter) {
   resolve_form(point);
   attention::check(form_of(point), cloud.n, cloud.d);
   resolve_temperature(point, cloud);
-  require_size("alpha", number_of(point, "alpha"));
+  experiments::check_residual(number_of(point, "alpha"));
   if (const auto norm = norm_of(point)) {
     (void)experiments::resolved_norm(form_of(point), *norm);
   }

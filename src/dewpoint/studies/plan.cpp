@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <string_view>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -75,26 +77,45 @@ std::size_t cell_count(const std::vector<Dimension>& axes) {
   return cells;
 }
 
-PlannedCell cell_at(const StudyText& study, const Experiment& experiment, const Point& given,
-                    Place place) {
-  PlannedCell cell{.place = std::move(place), .point = experiment.resolved(given), .key = {}};
-  expect_finite(cell.point);
-  cell.key = cell_key(experiment, study.seed, cell.point);
-  return cell;
-}
+/// Keys of one experiment and seed.
+class KeyMaker {
+ public:
+  KeyMaker(const Experiment& experiment, std::uint64_t seed)
+      : front_(fmt::format("{}\n{}\n{}\n", experiment.name(), experiment.schema(), seed)) {}
+
+  [[nodiscard]] std::string key(const Point& point) const {
+    const std::string text = front_ + canonical_text(point);
+    const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+    return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  }
+
+ private:
+  std::string front_;
+};
 
 /// Makes the cells of a range; the refusal of the first that is refused.
 std::optional<Error> fill(const StudyText& study, const Experiment& experiment, Range range,
-                          Plan& plan) {
+                          const RunContext& context, Plan& plan) {
+  const std::unique_ptr<Resolver> resolver = experiment.resolver();
+  const KeyMaker keys(experiment, study.seed);
+  PointPacker packer;
   Point given = study.fixed;
-  for (std::size_t cell = range.begin; cell < range.end; ++cell) {
-    Place place = place_of(cell, plan.axes);
-    for (std::size_t k = 0; k < place.size(); ++k) set_coordinate(given, plan.axes[k], place[k]);
+  for (std::size_t number = range.begin; number < range.end; ++number) {
+    context.throw_if_stopped();
+    PlannedCell& cell = plan.cells[number];
+    cell.place = place_of(number, plan.axes);
+    for (std::size_t k = 0; k < cell.place.size(); ++k) {
+      set_coordinate(given, plan.axes[k], cell.place[k]);
+    }
     try {
-      plan.cells[cell] = cell_at(study, experiment, given, place);
+      const Point point = resolver->resolved(given);
+      expect_finite(point);
+      cell.key = keys.key(point);
+      cell.packed = packer.packed(point);
     } catch (const Error& error) {
-      return Error(error.code(), fmt::format("the cell {}: {}", combination_text(plan.axes, place),
-                                             error.what()));
+      return Error(
+          error.code(),
+          fmt::format("the cell {}: {}", combination_text(plan.axes, cell.place), error.what()));
     }
   }
   return {};
@@ -113,45 +134,56 @@ void expect_different(const Plan& plan) {
   }
 }
 
-constexpr std::size_t kCellsAtOnce = 1024;
+// A block is resolved by one thread, which remembers what its points share: few and large ones,
+// two per thread so that all end together. A small plan is one block.
+std::size_t cells_at_once(std::size_t count) {
+  constexpr std::size_t fewest = 1024;
+  const std::size_t blocks = 2 * std::max(std::thread::hardware_concurrency(), 1U);
+  return std::max(fewest, (count + blocks - 1) / blocks);
+}
 
 }  // namespace
 
 std::string cell_key(const Experiment& experiment, std::uint64_t seed, const Point& point) {
-  const std::string text =
-      fmt::format("{}\n{}\n{}\n", experiment.name(), experiment.schema(), seed) +
-      canonical_text(point);
-  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  return KeyMaker(experiment, seed).key(point);
 }
 
-Plan grid_plan(const StudyText& study, const Experiment& experiment) {
+Plan grid_plan(const StudyText& study, const Experiment& experiment, const std::stop_token& stop) {
   Plan plan;
   for (const GridAxis& axis : study.grid) plan.axes.push_back(dimension_of(axis));
   const std::size_t count = cell_count(plan.axes);
   plan.cells.resize(count);
-  std::vector<std::optional<Error>> refusals((count + kCellsAtOnce - 1) / kCellsAtOnce);
-  parallel_for(refusals.size(), {}, [&](std::size_t block) {
-    const std::size_t begin = block * kCellsAtOnce;
-    refusals[block] = fill(study, experiment, {begin, std::min(begin + kCellsAtOnce, count)}, plan);
+  const std::size_t at_once = cells_at_once(count);
+  std::vector<std::optional<Error>> refusals((count + at_once - 1) / at_once);
+  const RunContext context{.threads = 0, .stop = stop, .progress = {}};
+  parallel_for(refusals.size(), context, [&](std::size_t block) {
+    const Range range{block * at_once, std::min((block + 1) * at_once, count)};
+    refusals[block] = fill(study, experiment, range, context, plan);
   });
   for (const auto& refusal : refusals) {
     if (refusal) throw Error(*refusal);
   }
+  context.throw_if_stopped();
   expect_different(plan);
   return plan;
 }
 
-store::SweepPlan stored_places(const Plan& plan, const Experiment& experiment) {
+store::CellForm stored_form(const Plan& plan, const Experiment& experiment) {
   DEWPOINT_EXPECTS(!plan.cells.empty());
-  store::SweepPlan stored{.axes = plan.axes, .measured = {}, .predicted = {}, .places = {}};
-  const Point& first = plan.cells.front().point;
+  store::CellForm form;
+  const Point first = plan.cells.front().point();
   for (Observable& observable : experiment.observables(first)) {
-    stored.measured.push_back({observable.name, std::move(observable.inner)});
+    form.measured.push_back({observable.name, std::move(observable.inner)});
   }
   for (Observable& prediction : experiment.predictions(first)) {
-    stored.predicted.push_back({prediction.name, std::move(prediction.inner)});
+    form.predicted.push_back({prediction.name, std::move(prediction.inner)});
   }
+  return form;
+}
+
+store::SweepPlan stored_places(const Plan& plan, const Experiment& experiment) {
+  auto [measured, predicted] = stored_form(plan, experiment);
+  store::SweepPlan stored{plan.axes, std::move(measured), std::move(predicted), {}};
   stored.places.reserve(plan.cells.size());
   for (const PlannedCell& cell : plan.cells) {
     stored.places.push_back({cell.place, cell.key, {}, cell.level});
@@ -159,12 +191,10 @@ store::SweepPlan stored_places(const Plan& plan, const Experiment& experiment) {
   return stored;
 }
 
-store::SweepPlan stored_plan(const Plan& plan, const Experiment& experiment) {
-  store::SweepPlan stored = stored_places(plan, experiment);
+void add_parameters(store::SweepPlan& stored, const Plan& plan) {
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {
-    stored.places[i].parameters = canonical_text(plan.cells[i].point);
+    stored.places[i].parameters = canonical_text(plan.cells[i].point());
   }
-  return stored;
 }
 
 }  // namespace dewpoint::studies

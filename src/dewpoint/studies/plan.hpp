@@ -6,21 +6,24 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "dewpoint/core/frame.hpp"
 #include "dewpoint/store/sweep_file.hpp"
 #include "dewpoint/studies/experiment.hpp"
+#include "dewpoint/studies/packed_point.hpp"
 #include "dewpoint/studies/study_text.hpp"
 
 namespace dewpoint::studies {
 
 struct PlannedCell {
   std::vector<std::size_t> place;  // one index per axis of the plan
-  Point point;                     // resolved
+  PackedPoint packed;              // resolved
   std::string key;
   int level = 0;
+  [[nodiscard]] Point point() const { return packed.unpacked(); }
 };
 
 struct Plan {
@@ -32,9 +35,11 @@ struct Plan {
 [[nodiscard]] std::string cell_key(const Experiment& experiment, std::uint64_t seed,
                                    const Point& point);
 
-/// Every combination. Two combinations that resolve to the same point are an error, as is a point
-/// that the experiment refuses: Error{bad_value} with the combination.
-[[nodiscard]] Plan grid_plan(const StudyText& study, const Experiment& experiment);
+/// Every combination, in about 300 bytes each. Two combinations that resolve to the same point are
+/// an error, as is a point that the experiment refuses: Error{bad_value} with the combination. On a
+/// request to stop: Error{stopped}, within the time of one cell.
+[[nodiscard]] Plan grid_plan(const StudyText& study, const Experiment& experiment,
+                             const std::stop_token& stop = {});
 
 /// The plan with one level more: `value` is the mean of the refinement's observable at a cell of
 /// the plan. Candidates are neighbouring cells of the plan along an axis of `along` with a number
@@ -48,9 +53,11 @@ struct Plan {
 [[nodiscard]] Plan refined(const StudyText& study, const Experiment& experiment, const Plan& plan,
                            const std::function<double(const PlannedCell&)>& value);
 
+/// What every cell holds.
+[[nodiscard]] store::CellForm stored_form(const Plan& plan, const Experiment& experiment);
 /// What the store is told, but for the parameters of the cells: enough to compare plans.
 [[nodiscard]] store::SweepPlan stored_places(const Plan& plan, const Experiment& experiment);
-/// All of it.
-[[nodiscard]] store::SweepPlan stored_plan(const Plan& plan, const Experiment& experiment);
+/// Adds these.
+void add_parameters(store::SweepPlan& stored, const Plan& plan);
 
 }  // namespace dewpoint::studies

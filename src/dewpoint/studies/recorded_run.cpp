@@ -42,8 +42,9 @@ std::string outcome_name(const RunOutcome& outcome) {
 RunOutcome run_recorded(const StudyText& study, Workers& workers, const std::string& command,
                         const RunOptions& options) {
   const Experiment& experiment = experiment_named(study.experiment);
-  Plan plan = grid_plan(study, experiment);
-  store::SweepFile file(study.study, head_of(study, command));
+  Plan plan = grid_plan(study, experiment, options.stop);
+  store::SweepFile file({study.study, options.force}, head_of(study, command),
+                        {stored_form(plan, experiment), options.replace, options.repair});
   file.begin_session(session_of(workers, command));
   try {
     const RunOutcome outcome =

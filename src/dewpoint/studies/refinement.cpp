@@ -1,8 +1,11 @@
 // One level of refinement of a plan.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <string_view>
@@ -96,10 +99,16 @@ std::vector<Interval> largest(std::vector<Interval> intervals, double share) {
   return intervals;
 }
 
+void expect_room(std::size_t cells) {
+  if (cells <= kMostCells) return;
+  throw Error(Code::bad_value,
+              fmt::format("refine: up to {} cells; allowed: at most {}", cells, kMostCells));
+}
+
 /// The point as the study would have asked for it, with one coordinate replaced; resolved. None
 /// where the experiment refuses it.
-std::optional<Point> point_between(const StudyText& study, const Experiment& experiment,
-                                   const Plan& plan, const Interval& interval) {
+std::optional<Point> point_between(const StudyText& study, Resolver& resolver, const Plan& plan,
+                                   const Interval& interval) {
   Point given = study.fixed;
   for (std::size_t k = 0; k < plan.axes.size(); ++k) {
     const Dimension& axis = plan.axes[k];
@@ -111,7 +120,7 @@ std::optional<Point> point_between(const StudyText& study, const Experiment& exp
     }
   }
   try {
-    return experiment.resolved(given);
+    return resolver.resolved(given);
   } catch (const Error& error) {
     if (error.code() != Code::bad_value) throw;
     return std::nullopt;
@@ -185,12 +194,16 @@ Plan refined(const StudyText& study, const Experiment& experiment, const Plan& p
   intervals = largest(std::move(intervals), study.refinement->share);
   std::vector<NewCell> added;
   added.reserve(intervals.size());  // keys are looked at where they are
+  expect_room(plan.cells.size() + intervals.size());
+  const std::unique_ptr<Resolver> resolver = experiment.resolver();
+  PointPacker packer;
   for (const Interval& interval : intervals) {
-    auto point = point_between(study, experiment, plan, interval);
+    const auto point = point_between(study, *resolver, plan, interval);
     if (!point) continue;
     std::string key = cell_key(experiment, study.seed, *point);
     if (keys.contains(key)) continue;
-    PlannedCell cell{plan.cells[interval.low].place, std::move(*point), std::move(key), level + 1};
+    PlannedCell cell{plan.cells[interval.low].place, packer.packed(*point), std::move(key),
+                     level + 1};
     added.push_back({std::move(cell), interval.axis, interval.middle});
     keys.insert(added.back().cell.key);
   }

@@ -17,6 +17,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPatience{20};  // until a request to stop is noticed
 constexpr std::chrono::milliseconds kBetweenReports{100};
+constexpr std::size_t kBetweenStops =
+    4096;  // cells that are admitted before a request is looked for
 
 struct CellState {
   store::SweepCell known;
@@ -86,6 +88,7 @@ class Run {
 
   std::uint64_t next_id_ = 0;
   std::unordered_map<std::uint64_t, Out> out_;
+  std::vector<TaskResult> collected_;  // came in together last
   std::unordered_map<const Tile*, std::shared_ptr<Open>> open_;
   bool ending_ = false;
   std::string failure_;  // empty: none
@@ -106,15 +109,19 @@ Run::Run(const StudyText& study, const Experiment& experiment, Plan plan, store:
       plan_(std::move(plan)),
       stored_(file.cells_to_continue(
           needs_numbers(study) ? std::nullopt : std::optional(study.precision.replicas))),
-      observables_(experiment.observables(plan_.cells.at(0).point)),
+      observables_(experiment.observables(plan_.cells.at(0).point())),
       positions_(positions_of(observables_)),
-      predictions_(positions_of(experiment.predictions(plan_.cells.at(0).point))),
+      predictions_(positions_of(experiment.predictions(plan_.cells.at(0).point()))),
       demand_(demand_of(study.precision, experiment, observables_)),
       schedule_(workers.threads(), workers.threads() / workers.ranks(), positions_) {}
 
 RunOutcome Run::run() {
   try {
     run_levels();
+  } catch (const Error& error) {
+    abandon();
+    if (error.code() != Code::stopped) throw;
+    outcome_.stopped = true;
   } catch (...) {
     abandon();
     throw;
@@ -143,12 +150,15 @@ void Run::run_levels() {
 // Cells of the plan that come after those that are known.
 void Run::admit_new_cells() {
   std::vector<Need> needs;
+  cells_.reserve(plan_.cells.size());
   for (std::size_t i = cells_.size(); i < plan_.cells.size(); ++i) {
+    if ((i + 1) % kBetweenStops == 0) RunContext{0, options_.stop, {}}.throw_if_stopped();
     const PlannedCell& planned = plan_.cells[i];
+    const Point point = planned.point();
     CellState& cell = cells_.emplace_back();
     auto stored = stored_.extract(planned.key);
     if (!stored.empty()) cell.known = std::move(stored.mapped());
-    cell.known.exact = experiment_.deterministic(planned.point);
+    cell.known.exact = experiment_.deterministic(point);
     const bool has_numbers =
         cell.known.moments.size() == positions_ && cell.known.predictions.size() == predictions_;
     const bool is_enough = !needs_numbers(study_) && cell.known.replicas > 0 &&
@@ -157,7 +167,7 @@ void Run::admit_new_cells() {
       cell.known = {0, std::vector<RunningMoments>(positions_), {}, cell.known.exact};
     }
     settle(i, needs);
-    if (!cell.finished) cell.work = work_of(experiment_, planned.point);
+    if (!cell.finished) cell.work = work_of(experiment_, point);
     outcome_.reused += cell.finished ? 1 : 0;
   }
   for (Tile& tile : tiles_of(experiment_, plan_.cells, needs)) schedule_.add(std::move(tile));
@@ -187,8 +197,10 @@ bool Run::refine() {
 
 void Run::keep_plan() {
   if (plan_kept_) return;
-  if (!file_.has_plan(stored_places(plan_, experiment_))) {
-    file_.set_plan(stored_plan(plan_, experiment_));
+  store::SweepPlan stored = stored_places(plan_, experiment_);
+  if (!file_.has_plan(stored)) {
+    add_parameters(stored, plan_);
+    file_.set_plan(stored, options_.stop);
   }
   plan_kept_ = true;
 }
@@ -201,7 +213,8 @@ void Run::work_through() {
     if (something_left && options_.stop.stop_requested()) stop();
     hand_out();
     if (out_.empty()) return;
-    for (TaskResult& result : workers_.collect(kPatience)) take(std::move(result));
+    collected_ = workers_.collect(kPatience);
+    for (TaskResult& result : collected_) take(std::move(result));
     report(false);
   }
 }
@@ -222,7 +235,7 @@ void Run::hand_out() {
 
 Task Run::task_of(const Piece& piece) const {
   Task task;
-  for (const std::size_t cell : piece.tile->cells) task.points.push_back(plan_.cells[cell].point);
+  for (const std::size_t cell : piece.tile->cells) task.points.push_back(plan_.cells[cell].point());
   task.first_replica = piece.first;
   task.replicas = piece.replicas;
   task.part = piece.part;
@@ -269,7 +282,7 @@ void Run::take_part(const Out& out, TaskResult result) {
     arrival.seconds += part.seconds;
     values.push_back(std::move(part.values));
   }
-  const Point& point = plan_.cells[out.piece.tile->cells[0]].point;
+  const Point point = plan_.cells[out.piece.tile->cells[0]].point();
   try {
     arrival.values = experiment_.join(point, study_.seed, replica, values);
     arrivals.add(std::move(arrival));
@@ -341,6 +354,7 @@ void Run::fail(Code code, const std::string& message) {
 // After an exception: nothing of this run may be under way when it leaves.
 void Run::abandon() {
   workers_.stop();
+  for (const TaskResult& result : collected_) out_.erase(result.id);  // it may be one of them
   while (!out_.empty()) {
     for (const TaskResult& result : workers_.collect(kPatience)) out_.erase(result.id);
   }

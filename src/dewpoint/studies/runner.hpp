@@ -32,6 +32,9 @@ struct RunProgress {
 struct RunOptions {
   std::stop_token stop;
   std::function<void(const RunProgress&)> progress;  // called from the runner's thread
+  bool replace = false;  // finished cells of other observables may be deleted
+  bool repair = false;   // damaged cells are computed again
+  bool force = false;    // the study's file may take the place of anything
 };
 
 struct RunOutcome {
@@ -64,6 +67,7 @@ struct CostEstimate {
   double low = 0.0;            // the same with the cheapest and the dearest rate that was seen
   double high = 0.0;
   bool at_least = false;  // a target or a refinement may ask for more
+  store::CellForm form;   // what every cell would hold
 };
 
 /// `known`: cells that the file has already. Times points of small, typical and large work until

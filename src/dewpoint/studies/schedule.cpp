@@ -97,7 +97,7 @@ std::vector<Tile> tiles_of(const Experiment& experiment, const std::vector<Plann
   std::vector<Tile> tiles;
   std::unordered_map<std::string, std::size_t> open;  // the last tile of each group
   for (const Need& need : needs) {
-    const Point& point = cells[need.cell].point;
+    const Point point = cells[need.cell].point();
     const std::size_t parts = experiment.parts(point);
     std::size_t tile = tiles.size();
     if (parts == 1 && !ladder.empty()) {

@@ -76,6 +76,9 @@ void StudyField::refuse_value(std::string_view allowed) const {
 
 std::string StudyField::text(std::string_view allowed) const {
   if (kind() != Kind::text || node_->text.empty()) refuse_value(allowed);
+  if (node_->text.size() > kMostTextBytes) {
+    refuse(fmt::format("{} bytes; allowed: at most {}", node_->text.size(), kMostTextBytes));
+  }
   return node_->text;
 }
 

@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,6 +16,9 @@
 #include "dewpoint/studies/toml_tree.hpp"
 
 namespace dewpoint::studies {
+
+/// Of a title, a name, a file: more is no text that somebody wrote.
+inline constexpr std::size_t kMostTextBytes = 4096;
 
 /// Refers to a document that outlives it. Every reader throws Error{bad_value}.
 class StudyField {

@@ -119,17 +119,15 @@ void Reading::read_grid(const StudyField& section) {
     if (twice) entry.refuse(fmt::format("'{}' is given twice", parameter.name));
     study_.grid.push_back(read_axis(entry, parameter));
     written_as_[entry.name()] = parameter.name;
-    bound_cells(entry);
   }
+  bound_cells(section);
 }
 
 void Reading::bound_cells(const StudyField& section) const {
-  std::size_t cells = 1;
-  for (const GridAxis& axis : study_.grid) {
-    if (axis.size() > kMostCells / cells) {
-      section.refuse(fmt::format("the grid has more than {} cells", kMostCells));
-    }
-    cells *= axis.size();
+  double cells = 1.0;
+  for (const GridAxis& axis : study_.grid) cells *= static_cast<double>(axis.size());
+  if (cells > static_cast<double>(kMostCells)) {
+    section.refuse(fmt::format("{:.17g} cells; allowed: at most {}", cells, kMostCells));
   }
 }
 

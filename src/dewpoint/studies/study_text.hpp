@@ -110,7 +110,7 @@ struct StudyText {
 
 inline constexpr std::size_t kMostFileBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kMostAxisValues = 100'000;
-inline constexpr std::size_t kMostCells = 10'000'000;
+inline constexpr std::size_t kMostCells = 10'000'000;  // with refinement, too; 3 GB of plan
 inline constexpr std::uint64_t kFewestForTarget = 8;
 
 using ExperimentFinder = std::function<const Experiment&(const std::string&)>;
