@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "dewpoint/core/error.hpp"
+
 namespace dewpoint::server {
 namespace {
 
@@ -45,18 +47,34 @@ TEST(AccessRules, ABodyIsJson) {
   EXPECT_EQ(status_of(kHere, request), 0);
 }
 
-TEST(AccessRules, ATokenComesInAHeaderOrInTheAddress) {
+TEST(AccessRules, ATokenComesInAHeaderOrInACookie) {
   const AccessRules rules{"192.168.1.5", 8017, "abcdefghijklmnop"};
+  EXPECT_EQ(rules.cookie(), "dewpoint-8017=abcdefghijklmnop; Path=/; HttpOnly; SameSite=Strict");
   RequestFacts request = reading("192.168.1.5:8017");
   EXPECT_EQ(status_of(rules, request), 401);
-  request.token = "abcdefghijklmnoq";
-  EXPECT_EQ(status_of(rules, request), 401);
-  request.token = "abcdefghijklmnop";
-  EXPECT_EQ(status_of(rules, request), 0);
+  for (const char* cookie :
+       {"dewpoint-8017=abcdefghijklmnoq", "dewpoint-8018=abcdefghijklmnop", "dewpoint-8017", ";;",
+        "x=1; y=dewpoint-8017=abcdefghijklmnop", "dewpoint-8017=\"abcdefghijklmnop\""}) {
+    request.cookie = cookie;
+    EXPECT_EQ(status_of(rules, request), 401) << cookie;
+  }
+  for (const char* cookie :
+       {"dewpoint-8017=abcdefghijklmnop", "x=1; dewpoint-8017=abcdefghijklmnop;y=2"}) {
+    request.cookie = cookie;
+    EXPECT_EQ(status_of(rules, request), 0) << cookie;
+  }
   request.authorization = "Bearer abcdefghijklmnopx";  // the header counts
   EXPECT_EQ(status_of(rules, request), 401);
   request.authorization = "Bearer abcdefghijklmnop";
   EXPECT_EQ(status_of(rules, request), 0);
+}
+
+TEST(AccessRules, ATokenFitsAnAddressAndACookie) {
+  EXPECT_NO_THROW(require_token("correct-horse-battery"));
+  for (const char* token :
+       {"", "short", "sixteen letters!", "0123456789abcde;", "0123456789abcde/"}) {
+    EXPECT_THROW(require_token(token), Error) << token;
+  }
 }
 
 TEST(AccessRules, EqualityLooksAtEverything) {

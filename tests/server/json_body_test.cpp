@@ -19,9 +19,10 @@ std::string refusal_of_body(const std::string& text) {
 
 TEST(JsonBody, IsAnObjectOfBoundedDepth) {
   EXPECT_EQ(parse_body(R"({"a": 1})")["a"], 1);
-  for (const char* text : {"", "{", "nul", "{\"a\": 1e999}", "\xff\xfe", "{\"a\":1}x"}) {
+  for (const char* text : {"", "{", "nul", "\xff\xfe", "{\"a\":1}x"}) {
     EXPECT_EQ(refusal_of_body(text), "body: is not JSON") << text;
   }
+  EXPECT_EQ(refusal_of_body("{\"q\": {\"n\": 1e999}}"), "n: a number is larger than 1.8e308");
   for (const char* text : {"[]", "1", "null", "\"a\""}) {
     EXPECT_EQ(refusal_of_body(text), "body: is not a JSON object") << text;
   }

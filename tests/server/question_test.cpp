@@ -76,8 +76,9 @@ TEST(Question, ACommandCanBePasted) {
 
 TEST(Question, NamesFieldValueAndRange) {
   EXPECT_EQ(refused({{"alpha", -1}}).message, "alpha: -1 is not in [0, 100]");
-  EXPECT_EQ(refused({{"n", 9.5}}).message, "n: 9.5 is not a whole number");
-  EXPECT_EQ(refused({{"n", "12"}}).message, "n: \"12\" is not a number");
+  EXPECT_EQ(refused({{"n", 9.5}}).message, "n: 9.5 is not a whole number in [8, 2048]");
+  EXPECT_EQ(refused({{"n", "12"}}).message, "n: \"12\" is not a whole number in [8, 2048]");
+  EXPECT_EQ(refused({{"alpha", "1e400"}}).message, "alpha: \"1e400\" is not a number in [0, 100]");
   EXPECT_EQ(refused({{"n", 4}}).field, "n");
   EXPECT_EQ(refused({{"eta", "aut"}}).message,
             "eta: 'aut' is not known; did you mean 'auto'? Allowed: none, auto");

@@ -72,6 +72,13 @@ TEST_F(StudyFolderTest, WritesOnlyBelowIt) {
   }
 }
 
+TEST_F(StudyFolderTest, MessagesDoNotSayWhereItLies) {
+  const std::string root = folder().root().string();
+  EXPECT_EQ(folder().without_root(root + "/a.study: is not " + root + "/sub/c.npz"),
+            "a.study: is not sub/c.npz");
+  EXPECT_EQ(folder().without_root("/elsewhere/a.study"), "/elsewhere/a.study");
+}
+
 TEST_F(StudyFolderTest, ListsWhatCanBeOpened) {
   const FolderList list = folder().list();
   EXPECT_EQ(list.studies, (std::vector<std::string>{"a.study", "friend.study"}));

@@ -73,6 +73,21 @@ TEST_F(StudyRunsTest, RunsListsAndResumes) {
   EXPECT_EQ(again->to_json()["finished"], 8);
 }
 
+TEST_F(StudyRunsTest, ARunOfOtherObservablesFailsAndDeletesNothing) {
+  const StudyFolder folder(top_);
+  StudyRuns runs(folder, 1);
+  ASSERT_EQ(ended(*runs.start(body(kSmall))), RunState::finished);
+  const Json before = frame_json(folder, "phase.study", "phase");
+  std::string other = kSmall;
+  other.replace(other.find("eta = \"none\""), 12, "eta = \"exact\"");
+  const auto run = runs.start(body(other));
+  EXPECT_EQ(ended(*run), RunState::failed);
+  EXPECT_NE(run->status().error.find("8 finished cell(s) with other observables"),
+            std::string::npos)
+      << run->status().error;
+  EXPECT_EQ(frame_json(folder, "phase.study", "phase"), before);
+}
+
 TEST_F(StudyRunsTest, ACancelledRunKeepsWhatIsFinished) {
   const StudyFolder folder(top_);
   StudyRuns runs(folder, 1);
@@ -93,6 +108,29 @@ TEST_F(StudyRunsTest, ACancelledRunKeepsWhatIsFinished) {
   EXPECT_EQ(summary_json(folder, "phase.study",
                          [](const std::string&) { return std::string(); })["state"],
             "stopped");
+}
+
+TEST_F(StudyRunsTest, PlanningIsAPartOfTheRun) {
+  const StudyFolder folder(top_);
+  StudyRuns runs(folder, 1);
+  std::string wrong = kSmall;
+  wrong.replace(wrong.find("[0.25, 0.5]"), 11, "[0.25, 1.5]");
+  const auto run = runs.start(body(wrong));
+  ASSERT_EQ(ended(*run), RunState::failed);
+  EXPECT_NE(run->status().error.find("rho"), std::string::npos) << run->status().error;
+  EXPECT_FALSE(fs::exists(top_ / "phase.study"));
+}
+
+TEST_F(StudyRunsTest, AFailureIsOneLineWithNamesOfTheFolder) {
+  const StudyFolder folder(top_);
+  StudyRuns runs(folder, 1);
+  std::ofstream(top_ / "phase.study") << "this is no study";
+  const auto run = runs.start(body(kSmall));
+  ASSERT_EQ(ended(*run), RunState::failed);
+  const std::string error = run->status().error;
+  EXPECT_NE(error.find("phase.study"), std::string::npos) << error;
+  EXPECT_EQ(error.find(folder.root().string()), std::string::npos) << error;
+  EXPECT_EQ(error.find('\n'), std::string::npos) << error;
 }
 
 TEST_F(StudyRunsTest, ReadsAndWritesNothingElse) {

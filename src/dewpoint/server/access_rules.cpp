@@ -6,6 +6,8 @@
 #include <cctype>
 #include <vector>
 
+#include "dewpoint/core/error.hpp"
+
 namespace dewpoint::server {
 namespace {
 
@@ -45,11 +47,24 @@ bool origin_is_ours(const RequestFacts& request) {
          lower(std::string_view(request.origin).substr(kScheme.size())) == lower(request.host);
 }
 
+/// The value of a cookie of this name; empty: there is none.
+std::string_view cookie_value(std::string_view cookies, const std::string& name) {
+  const std::string begin = name + "=";
+  while (!cookies.empty()) {
+    const auto end = std::min(cookies.find(';'), cookies.size());
+    std::string_view one = cookies.substr(0, end);
+    one.remove_prefix(std::min(one.find_first_not_of(' '), one.size()));
+    if (one.starts_with(begin)) return one.substr(begin.size());
+    cookies.remove_prefix(std::min(end + 1, cookies.size()));
+  }
+  return {};
+}
+
 bool token_is_right(const AccessRules& rules, const RequestFacts& request) {
-  const bool bearer = request.authorization.starts_with(kBearer);
-  const std::string_view given =
-      bearer ? std::string_view(request.authorization).substr(kBearer.size())
-             : std::string_view(request.token);
+  const std::string_view header = request.authorization;
+  const std::string_view given = header.starts_with(kBearer)
+                                     ? header.substr(kBearer.size())
+                                     : cookie_value(request.cookie, rules.cookie_name());
   return equal_in_constant_time(given, rules.token);
 }
 
@@ -73,6 +88,27 @@ bool equal_in_constant_time(std::string_view one, std::string_view other) {
   return difference == 0;
 }
 
+void require_token(std::string_view token, std::string_view name) {
+  if (token.size() < kLeastTokenLength) {
+    throw Error(Code::bad_value, fmt::format("{}: a token of {} letters; at least {} are needed",
+                                             name, token.size(), kLeastTokenLength));
+  }
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("-._~").find(c) != std::string_view::npos;
+  };
+  if (!std::all_of(token.begin(), token.end(), plain)) {
+    throw Error(Code::bad_value,
+                fmt::format("{}: a token has letters, digits, '-', '.', '_' and '~' only", name));
+  }
+}
+
+std::string AccessRules::cookie_name() const { return fmt::format("dewpoint-{}", port); }
+
+std::string AccessRules::cookie() const {
+  return fmt::format("{}={}; Path=/; HttpOnly; SameSite=Strict", cookie_name(), token);
+}
+
 std::optional<Denial> denial(const AccessRules& rules, const RequestFacts& request) {
   if (!host_is_ours(rules, request.host)) {
     return Denial{403, "host: this server is not called that"};
@@ -82,7 +118,7 @@ std::optional<Denial> denial(const AccessRules& rules, const RequestFacts& reque
     return Denial{403, "origin: another site may not ask this"};
   }
   if (!rules.token.empty() && !token_is_right(rules, request)) {
-    return Denial{401, "token: is missing or wrong"};
+    return Denial{401, "token: is missing or wrong; open the link that dewpoint serve printed"};
   }
   if (request.method == "POST" && !is_json(request.content_type)) {
     return Denial{415, "content-type: application/json is needed"};

@@ -2,12 +2,14 @@
 //
 // A page of another site can make a browser send requests to this server, and by rebinding a name
 // of its own to 127.0.0.1 even read the answers. So the Host of a request must be a name of ours,
-// the Origin of whatever changes something must be this server, and beyond the loopback a token is
-// asked for.
+// and the Origin of whatever changes something must be this server. Other users of this machine
+// reach the loopback as well; so a token is asked for, as a header or as the cookie that the
+// printed link gives to a browser.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +20,11 @@ struct AccessRules {
   std::string host = "127.0.0.1";  // that the server listens on
   int port = 0;
   std::string token;  // empty: none is asked for
+
+  /// Of the cookie. A browser sends cookies to every port of a host, so ours is in the name.
+  [[nodiscard]] std::string cookie_name() const;
+  /// Set-Cookie, for whoever came with the token.
+  [[nodiscard]] std::string cookie() const;
 };
 
 /// What the checks look at; absent headers are empty.
@@ -26,7 +33,7 @@ struct RequestFacts {
   std::string host;           // header
   std::string origin;         // header
   std::string authorization;  // header
-  std::string token;          // of the address
+  std::string cookie;         // header
   std::string content_type;   // header
 };
 
@@ -46,5 +53,9 @@ struct Denial {
 [[nodiscard]] bool equal_in_constant_time(std::string_view one, std::string_view other);
 
 inline constexpr std::size_t kLeastTokenLength = 16;
+
+/// Throws Error{bad_value} for a token that is too short, or that would have to be written in
+/// another way in an address or a cookie. `name`: where it was given, for the message.
+void require_token(std::string_view token, std::string_view name = "token");
 
 }  // namespace dewpoint::server

@@ -67,8 +67,6 @@ std::string status_text(int status) {
       return "request: is not HTTP that can be read";
     case 404:
       return "path: there is nothing here";
-    case 413:
-      return fmt::format("body: is larger than {} bytes", kMostBodyBytes);
     case 414:
       return "address: is too long";
     default:
@@ -113,13 +111,10 @@ void keep_port_alone(socket_t socket) {
 
 AccessRules rules_of(const ExplorerOptions& options) {
   const AccessRules rules{options.host, options.port, options.token};
-  if (!options.token.empty() && options.token.size() < kLeastTokenLength) {
-    throw Error(Code::bad_value, fmt::format("token: has {} letters; at least {} are needed",
-                                             options.token.size(), kLeastTokenLength));
-  }
+  if (!options.token.empty()) require_token(options.token);
   if (!is_loopback(options.host) && options.token.empty()) {
     throw Error(Code::bad_value,
-                fmt::format("host: '{}' is beyond this machine and needs --token", options.host));
+                fmt::format("host: '{}' is beyond this machine and needs a token", options.host));
   }
   return rules;
 }
@@ -160,18 +155,16 @@ class Explorer::Parts {
           fmt::format("port: {} is not free on {}; --port 0 takes any", rules_.port, rules_.host));
     }
     rules_.port = port;
-    front_.lengthen_line();
     return port;
   }
 
-  void listen() { front_.listen_after_bind(); }
-  void stop() { front_.stop(); }
+  void listen() { front_.answer(); }
+  void stop() { front_.end(); }
 
  private:
   // ---- the front --------------------------------------------------------------------------------
 
   void set_up_front() {
-    front_.new_task_queue = [] { return new httplib::ThreadPool(kMostStreams + kRequestThreads); };
     front_.set_socket_options(keep_port_alone);
     front_.set_tcp_nodelay(true);
     front_.set_payload_max_length(kMostBodyBytes);
@@ -192,16 +185,28 @@ class Explorer::Parts {
     front_.Delete("/.*", answer);
   }
 
-  /// False: refused, before the body was read.
+  /// False: answered already, before the body was read.
   bool admit(const Request& request, Response& response) const {
+    if (const auto refusal = HttpFront::refusal_of_head(request)) {
+      send_refusal(response, *refusal);
+      return false;
+    }
     const RequestFacts facts{request.method,
                              request.get_header_value("Host"),
                              request.get_header_value("Origin"),
                              request.get_header_value("Authorization"),
-                             request.has_param("token") ? request.get_param_value("token") : "",
+                             request.get_header_value("Cookie"),
                              request.get_header_value("Content-Type")};
-    if (const auto denied = denial(rules_, facts)) {
+    const auto denied = denial(rules_, facts);
+    const bool token_would_help = !denied || denied->status == 401;
+    if (token_would_help && comes_by_link(request)) {
+      response.set_header("Set-Cookie", rules_.cookie());
+      send_page(response, welcome_page());
+      return false;
+    }
+    if (denied) {
       send_refusal(response, {denied->status, denied->reason});
+      if (denied->status == 401 && is_for_a_person(request)) send_page(response, locked_page());
       return false;
     }
     if (request.path.size() > kMostPathBytes) {
@@ -217,15 +222,25 @@ class Explorer::Parts {
     return known;
   }
 
+  static bool is_for_a_person(const Request& request) {
+    return request.method == "GET" && request.path == "/";
+  }
+
+  /// The link that is printed, with the right token.
+  [[nodiscard]] bool comes_by_link(const Request& request) const {
+    return !rules_.token.empty() && is_for_a_person(request) && request.has_param("token") &&
+           equal_in_constant_time(request.get_param_value("token"), rules_.token);
+  }
+
   void answer(const Request& request, Response& response) const {
     try {
       router_.route(request, response);
     } catch (const Refusal& refusal) {
       send_refusal(response, refusal);
     } catch (const Error& error) {
-      send_refusal(response, refusal_of(error));
+      send_refusal(response, refusal_of({error.code(), folder_.without_root(error.what())}));
     } catch (const std::exception& error) {
-      send_refusal(response, {500, error.what()});
+      send_refusal(response, {500, folder_.without_root(error.what())});
     }
   }
 
@@ -236,7 +251,8 @@ class Explorer::Parts {
     const auto post = [this](const std::string& path, RouteHandler handler) {
       router_.add("POST", path, std::move(handler));
     };
-    get("/", [](const PathParts&, const Request&, Response& to) { send_page(to); });
+    get("/",
+        [](const PathParts&, const Request&, Response& to) { send_page(to, explorer_page()); });
     get("/favicon.ico", [](const PathParts&, const Request&, Response& to) { to.status = 204; });
     get("/api/about",
         [this](const PathParts&, const Request&, Response& to) { send(to, about_json()); });
@@ -255,8 +271,7 @@ class Explorer::Parts {
     add_study_routes();
   }
 
-  static void send_page(Response& response) {
-    const ServedPage page = explorer_page();
+  static void send_page(Response& response, const ServedPage& page) {
     response.headers.erase("Content-Security-Policy");
     response.set_header("Content-Security-Policy", page.policy);
     response.set_content(page.html, "text/html; charset=utf-8");
@@ -334,11 +349,15 @@ class Explorer::Parts {
                                        const std::string& key) {
     return [this, &room, question, key](Job& job, const RunContext& context) {
       std::shared_ptr<const SentResult> last;
-      room.answer(question, context, [&](Result&& result) {
-        context.throw_if_stopped();
-        last = sent(std::move(result));
-        job.publish(last);
-      });
+      try {
+        room.answer(question, context, [&](Result&& result) {
+          context.throw_if_stopped();
+          last = sent(std::move(result));
+          job.publish(last);
+        });
+      } catch (const Error& error) {
+        throw Error(error.code(), folder_.without_root(error.what()));
+      }
       if (last) cache_.put(key, last);
     };
   }
@@ -418,12 +437,13 @@ class Explorer::Parts {
     const JobStatus status = job.status();
     if (status.state != JobState::done) throw Refusal(409, "job: is not done", "job");
     if (!status.result->study) throw Refusal(409, "job: has nothing that can be kept", "job");
-    if (std::filesystem::exists(path) && !body_flag(body, "replace")) {
+    const bool replace = body_flag(body, "replace");
+    if (std::filesystem::exists(path) && !replace) {
       throw Refusal(409, fmt::format("file: '{}' is there already; replace it?", file), "file");
     }
     store::StudyRecord study = *status.result->study;
     study.command = job.command() + " -o " + shell_word(folder_.prefix() + file);
-    store::write_study(path, study);
+    store::write_study({path, replace}, study);
     send(response, Json{{"file", file}, {"command", study.command}});
   }
 
@@ -463,6 +483,11 @@ class Explorer::Parts {
     return run;
   }
 
+  /// A run that fails at once (its text cannot be planned, its file is another study's) is refused.
+  static void refuse_failed(const RunStatus& status) {
+    if (status.state == RunState::failed) throw Refusal(400, status.error, "text");
+  }
+
   void add_study_routes() {
     const auto get = [this](const char* path, Json (Parts::*view)(const Request&) const) {
       router_.add("GET", path, [this, view](const PathParts&, const Request& from, Response& to) {
@@ -479,7 +504,9 @@ class Explorer::Parts {
     const auto change = [this](const char* path,
                                std::shared_ptr<StudyRun> (StudyRuns::*act)(const Json&)) {
       router_.add("POST", path, [this, act](const PathParts&, const Request& from, Response& to) {
-        send(to, (runs_.*act)(parse_body(from.body))->to_json(), 202);
+        const auto run = (runs_.*act)(parse_body(from.body));
+        refuse_failed(run->wait_for_work(Clock::now() + kFirstAnswer));
+        send(to, run->to_json(), 202);
       });
     };
     change("/api/studies/run", &StudyRuns::start);
@@ -522,7 +549,7 @@ class Explorer::Parts {
   StudyRuns runs_;
   std::atomic<std::size_t> streams_{0};
   Router router_;
-  HttpFront front_;
+  HttpFront front_{kMostStreams + kRequestThreads};
 };
 
 Explorer::Explorer(const ExplorerOptions& options) : parts_(std::make_unique<Parts>(options)) {}

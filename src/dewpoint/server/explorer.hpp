@@ -13,10 +13,10 @@ namespace dewpoint::server {
 
 struct ExplorerOptions {
   std::filesystem::path folder = ".";  // of studies: all that is read and written
-  std::string host = "127.0.0.1";      // beyond the loopback a token is needed
-  int port = 0;                        // 0: any that is free
-  std::string token;                   // asked for where it is not empty
-  int threads = 0;                     // that compute; 0: all
+  std::string host = "127.0.0.1";
+  int port = 0;       // 0: any that is free
+  std::string token;  // empty: none is asked for, which is for the loopback only
+  int threads = 0;    // that compute; 0: all
 };
 
 inline constexpr std::size_t kMostBodyBytes = std::size_t{256} << 10;
@@ -27,8 +27,8 @@ inline constexpr std::size_t kCacheBytes = std::size_t{64} << 20;
 
 class Explorer {
  public:
-  /// Throws Error{bad_value} for a host beyond the loopback without a token of at least
-  /// kLeastTokenLength, and Error{unreadable_file} without the folder.
+  /// Throws Error{bad_value} for a host beyond the loopback without a token and for one that is
+  /// not fit (require_token), and Error{unreadable_file} without the folder.
   explicit Explorer(const ExplorerOptions& options);
   Explorer(const Explorer&) = delete;
   Explorer& operator=(const Explorer&) = delete;

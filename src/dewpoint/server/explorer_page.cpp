@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <random>
+#include "dewpoint/server/secret.hpp"
 
 namespace dewpoint::server {
 namespace {
@@ -19,12 +19,25 @@ for programs works: <a href="/api/rooms">/api/rooms</a>.</p>
 </html>
 )html";
 
-std::string fresh_nonce() {
-  std::random_device device;
-  std::string nonce;
-  for (int k = 0; k < 4; ++k) nonce += fmt::format("{:08x}", device());
-  return nonce;
-}
+constexpr std::string_view kWelcomePage = R"html(<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Dewpoint</title>
+<script nonce="DEWPOINT_NONCE">location.replace('/' + location.hash)</script>
+<p><a href="/">Open the explorer</a></p>
+</html>
+)html";
+
+constexpr std::string_view kLockedPage = R"html(<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Dewpoint</title>
+<style nonce="DEWPOINT_NONCE">body { font: 16px/1.5 sans-serif; margin: 3em auto; max-width: 40em }</style>
+<h1>Dewpoint</h1>
+<p>This explorer asks for its token. Open the link that <code>dewpoint serve</code> printed when it
+started: it ends in <code>?token=</code> and the token.</p>
+</html>
+)html";
 
 std::string with_nonce(std::string_view page, const std::string& nonce) {
   std::string html;
@@ -38,11 +51,8 @@ std::string with_nonce(std::string_view page, const std::string& nonce) {
   }
 }
 
-}  // namespace
-
-ServedPage explorer_page() {
-  const std::string nonce = fresh_nonce();
-  const std::string_view page = page_template().empty() ? kPlainPage : page_template();
+ServedPage served(std::string_view page) {
+  const std::string nonce = fresh_secret();
   return {with_nonce(page, nonce),
           fmt::format("default-src 'none'; script-src 'nonce-{0}'; style-src 'nonce-{0}'; "
                       "style-src-attr 'unsafe-inline'; img-src 'self' data: blob:; connect-src "
@@ -50,5 +60,15 @@ ServedPage explorer_page() {
                       "frame-ancestors 'none'",
                       nonce)};
 }
+
+}  // namespace
+
+ServedPage explorer_page() {
+  return served(page_template().empty() ? kPlainPage : page_template());
+}
+
+ServedPage welcome_page() { return served(kWelcomePage); }
+
+ServedPage locked_page() { return served(kLockedPage); }
 
 }  // namespace dewpoint::server

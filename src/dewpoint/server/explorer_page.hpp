@@ -22,4 +22,11 @@ struct ServedPage {
 /// The page with a nonce of its own; a plain one that says so where none was built in.
 [[nodiscard]] ServedPage explorer_page();
 
+/// For who comes by the link with the token: goes on to the page without it. A page and not a
+/// redirection, because browsers keep a strict cookie back from redirections that begin elsewhere.
+[[nodiscard]] ServedPage welcome_page();
+
+/// For who comes without: where the link is.
+[[nodiscard]] ServedPage locked_page();
+
 }  // namespace dewpoint::server

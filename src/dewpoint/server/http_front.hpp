@@ -1,39 +1,49 @@
-// cpp-httplib with patience that ends: one request per connection, a deadline for the whole of it,
-// and an eye on peers that are gone.
+// cpp-httplib behind a door of our own: connections wait without a thread until the head of their
+// request is there (lobby.hpp), which is bounded and read by stricter rules (request_head.hpp); the
+// library answers one request per connection, with patience that ends (connection.hpp). Whatever is
+// thrown on the way ends that connection and no other.
 //
-// The library gives every connection a thread and counts its read timeout anew with every byte; a
-// peer that sends a byte now and then would keep a thread for ever. Here the whole request has one
-// deadline, and blocked writing adds up. Answers are not compressed (its brotli runs at the slowest
-// setting) and ranges are not served.
+// Answers are not compressed (the library's brotli runs at the slowest setting) and ranges are not
+// served.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <httplib.h>
 
-#include <chrono>
 #include <cstddef>
+#include <optional>
+
+#include "dewpoint/server/connection.hpp"
+#include "dewpoint/server/lobby.hpp"
+#include "dewpoint/server/refusal.hpp"
 
 namespace dewpoint::server {
 
-struct Patience {
-  std::chrono::milliseconds request{10000};  // from the connection to the last byte of the body
-  std::chrono::milliseconds write{5000};     // for one piece of an answer to move
-  std::chrono::milliseconds blocked{20000};  // of all writing together
-};
-
 class HttpFront final : public httplib::Server {
  public:
-  explicit HttpFront(const Patience& patience = {}) : patience_(patience) {}
+  /// `threads`: requests and streams that are answered at a time.
+  explicit HttpFront(std::size_t threads, const Patience& patience = {});
+  HttpFront(const HttpFront&) = delete;
+  HttpFront& operator=(const HttpFront&) = delete;
+  ~HttpFront() override;
 
-  /// After binding: lets more connections wait to be accepted than the library's five. One that
-  /// finds the line full tries again after a second.
-  void lengthen_line() const;
+  /// Answers until end(); after binding. (The library's own listen() and stop() are not used: they
+  /// give every connection a thread, and end for any error of accepting one.)
+  void answer();
+  /// From any thread.
+  void end() { lobby_.stop(); }
+
+  /// Why the head of a request was refused. The handlers see such a request as GET of /, and answer
+  /// with this.
+  [[nodiscard]] static std::optional<Refusal> refusal_of_head(const httplib::Request& request);
 
  private:
-  bool process_and_close_socket(socket_t socket) override;
+  void serve(Arrival& arrival);
 
   const Patience patience_;
+  Lobby lobby_;
+  httplib::ThreadPool pool_;
 };
 
 }  // namespace dewpoint::server

@@ -11,7 +11,9 @@
 namespace dewpoint::server {
 
 Json parse_body(std::string_view text) {
-  const auto shallow = [](int depth, Json::parse_event_t, Json&) {
+  std::string field;  // whose value is being read
+  const auto shallow = [&field](int depth, Json::parse_event_t event, Json& part) {
+    if (event == Json::parse_event_t::key) field = part.get<std::string>().substr(0, 64);
     if (depth > static_cast<int>(kMostJsonDepth)) {
       throw Refusal(400, fmt::format("body: JSON is deeper than {} levels", kMostJsonDepth));
     }
@@ -20,6 +22,8 @@ Json parse_body(std::string_view text) {
   Json body;
   try {
     body = Json::parse(text, shallow);
+  } catch (const Json::out_of_range&) {
+    throw Refusal(400, fmt::format("{}: a number is larger than 1.8e308", field), field);
   } catch (const Json::exception&) {
     throw Refusal(400, "body: is not JSON");
   }

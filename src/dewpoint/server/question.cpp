@@ -61,11 +61,12 @@ void require_range(const Field& field, double value) {
 
 // A number, as a double or, where it must be whole, as an integer: 64.0 and 64 are one question.
 Json checked_number(const Field& field, const Json& value) {
-  if (!value.is_number()) refuse(field, shortened(value), "a number");
+  const bool whole = field.kind == FieldKind::whole;
+  const std::string allowed =
+      fmt::format("a {}number in [{}, {}]", whole ? "whole " : "", field.least, field.most);
+  if (!value.is_number()) refuse(field, shortened(value), allowed);
   const double number = value.get<double>();
-  if (field.kind == FieldKind::whole && number != std::floor(number)) {
-    refuse(field, fmt::format("{}", number), "a whole number");
-  }
+  if (whole && number != std::floor(number)) refuse(field, fmt::format("{}", number), allowed);
   require_range(field, number);
   if (field.kind == FieldKind::number) return number;
   return static_cast<std::uint64_t>(number);

@@ -117,4 +117,12 @@ FolderList StudyFolder::list() const {
   return list;
 }
 
+std::string StudyFolder::without_root(std::string message) const {
+  const std::string before = (root_ / "").string();
+  for (auto at = message.find(before); at != std::string::npos; at = message.find(before, at)) {
+    message.erase(at, before.size());
+  }
+  return message;
+}
+
 }  // namespace dewpoint::server

@@ -45,6 +45,9 @@ class StudyFolder {
 
   [[nodiscard]] FolderList list() const;
 
+  /// A message with paths below the folder as names in it: who asks need not know where it lies.
+  [[nodiscard]] std::string without_root(std::string message) const;
+
  private:
   [[nodiscard]] bool is_inside(const std::filesystem::path& path) const;
 

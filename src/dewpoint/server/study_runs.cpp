@@ -74,7 +74,6 @@ studies::StudyText parsed(const std::string& text, const std::string& name,
   try {
     studies::StudyText study = studies::parse_study_text(text, name, overrides);
     require_contained(study);
-    (void)grid_plan(study, studies::experiment_named(study.experiment));
     return study;
   } catch (const Error& error) {
     throw Refusal(400, error.what(), "text");
@@ -108,6 +107,13 @@ RunStatus StudyRun::status() const {
 RunStatus StudyRun::wait(std::uint64_t version, Clock::time_point deadline) const {
   std::unique_lock lock(mutex_);
   changed_.wait_until(lock, deadline, [&] { return status_.version != version; });
+  return status_;
+}
+
+RunStatus StudyRun::wait_for_work(Clock::time_point deadline) const {
+  std::unique_lock lock(mutex_);
+  changed_.wait_until(lock, deadline,
+                      [&] { return is_over(status_.state) || status_.progress.planned > 0; });
   return status_;
 }
 
@@ -173,7 +179,7 @@ void StudyRun::end(const studies::RunOutcome& outcome) {
 void StudyRun::fail(const std::string& error) {
   const std::lock_guard lock(mutex_);
   status_.state = RunState::failed;
-  status_.error = error;
+  status_.error = one_line(error);
   ++status_.version;
   changed_.notify_all();
 }
@@ -323,7 +329,12 @@ void StudyRuns::run(StudyRun& run) const {
     options.progress = [&run](const studies::RunProgress& now) { run.set_progress(now); };
     run.end(studies::run_recorded(run.study(), *workers, run.command(), options));
   } catch (const std::exception& error) {
-    run.fail(error.what());
+    const auto* known = dynamic_cast<const Error*>(&error);
+    if (known != nullptr && known->code() == Code::stopped) {
+      run.end({.stopped = true});
+    } else {
+      run.fail(folder_.without_root(error.what()));
+    }
   }
 }
 

@@ -48,6 +48,8 @@ class StudyRun {
 
   [[nodiscard]] RunStatus status() const;
   RunStatus wait(std::uint64_t version, Clock::time_point deadline) const;
+  /// Returns when it is planned and at work, when it is over, or at the deadline.
+  [[nodiscard]] RunStatus wait_for_work(Clock::time_point deadline) const;
   [[nodiscard]] Json to_json() const;
 
   [[nodiscard]] std::stop_token stop_token() const { return stop_.get_token(); }
@@ -85,7 +87,7 @@ class StudyRuns {
   ~StudyRuns();
 
   /// Body of POST /api/studies/run. Throws Refusal: 400 for a text that is refused, 409 where the
-  /// file runs already, 503 where too many wait.
+  /// file runs already, 503 where too many wait. Planning is a part of the run, and may fail it.
   std::shared_ptr<StudyRun> start(const Json& body);
   /// Bodies of POST /api/studies/resume and /cancel.
   std::shared_ptr<StudyRun> resume(const Json& body);

@@ -42,29 +42,20 @@ Json row_of(const store::StudySummary& summary, const std::string& file, const s
           {"run", run.empty() ? Json() : Json(run)}};
 }
 
-// Messages name files as the page does.
-std::string without_root(const StudyFolder& folder, std::string message) {
-  const std::string root = folder.root().string() + "/";
-  for (auto at = message.find(root); at != std::string::npos; at = message.find(root)) {
-    message.erase(at, root.size());
-  }
-  return message;
-}
-
 /// Runs `read`, with the library's complaints as refusals.
 template <typename Read>
 auto reading(const StudyFolder& folder, const Read& read) try {
   return read();
 } catch (const Error& error) {
-  throw Refusal(refusal_of(error).status(), without_root(folder, error.what()), "file");
+  throw Refusal(refusal_of(error).status(), folder.without_root(error.what()), "file");
 }
 
-Json sessions_json(const store::StudySummary& summary) {
+Json sessions_json(const StudyFolder& folder, const store::StudySummary& summary) {
   Json sessions = Json::array();
   for (const auto& one : summary.sessions) {
     sessions.push_back({{"started", one.started},
                         {"stopped", one.stopped},
-                        {"outcome", one.outcome},
+                        {"outcome", folder.without_root(one.outcome)},
                         {"version", one.version},
                         {"processor", one.processor},
                         {"ranks", one.ranks},
@@ -89,7 +80,7 @@ Json studies_json(const StudyFolder& folder, const RunOfFile& run_of) {
     try {
       studies.push_back(row_of(store::summarise(folder.root() / file), file, run_of(file)));
     } catch (const Error& error) {
-      refused.push_back({{"file", file}, {"error", without_root(folder, error.what())}});
+      refused.push_back({{"file", file}, {"error", folder.without_root(error.what())}});
     }
   }
   return {{"studies", studies}, {"texts", list.texts}, {"dumps", list.dumps}, {"refused", refused}};
@@ -102,7 +93,7 @@ Json summary_json(const StudyFolder& folder, const std::string& file, const RunO
     const store::StudyRecord study = store::read_study(path);
     Json json = row_of(summary, file, run_of(file));
     json["text"] = summary.text;
-    json["sessions"] = sessions_json(summary);
+    json["sessions"] = sessions_json(folder, summary);
     json["parameters"] = Json::object();
     for (const auto& [name, value] : study.parameters) json["parameters"][name] = value;
     json["frames"] = Json::array();
