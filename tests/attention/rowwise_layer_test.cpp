@@ -180,6 +180,50 @@ TEST(RowwiseLayer, TheNormOfAFrozenLayerStaysExact) {
   }
 }
 
+// Only the own weight is left: η = (d − 1)/d, whatever rounding is multiplied by β².
+TEST(RowwiseLayer, TheNormIsThatOfTheProjectionWhereNoOtherKeyHasAWeight) {
+  for (const double beta : {1e5, 1e7, 1e8}) {
+    for (const NormMethod method : {NormMethod::exact, NormMethod::mixed}) {
+      const Case c{96, 8, beta, 0.0, Mask::causal()};
+      TokenCloud tokens = cloud_of(c);
+      set_unit_norms(tokens);
+      const Estimate norm = jacobian_norm(tokens, {beta, 0.0}, c.mask, options_of(method));
+      EXPECT_DOUBLE_EQ(norm.mean, 7.0 / 8.0) << beta;
+      EXPECT_EQ(norm.standard_error, 0.0);
+    }
+  }
+}
+
+// On a circle the nearest of 300 tokens are so near that they compete at β far beyond what products
+// of float32 tell. A difference of two offsets of size 1 is off by 2·2^-24, so βΔ = ½β‖e‖² by
+// √(2βΔ)·√β·2^-23, and a weight that matters has βΔ ≤ 20. In η weights are squared, and so are
+// two differences beside them: eight such errors at most. The reference, in double, subtracts the
+// square of a mean from φ: β²·2^-52.
+TEST(RowwiseLayer, NearTokensCompeteAtAnyTemperature) {
+  Matrix<double> raw(300, 2);
+  const Stream draw = test::stream("circle");
+  for (std::size_t i = 0; i < raw.rows(); ++i) {
+    const double angle = 6.283185307179586 * draw.uniform(i);
+    raw(i, 0) = std::cos(angle);
+    raw(i, 1) = std::sin(angle);
+  }
+  const TokenCloud tokens = split_norms(std::move(raw));
+  for (const double beta : {3e3, 3e4, 3e5}) {
+    const double error = std::sqrt(40.0 * beta) * 0x1p-23;
+    const ReferenceJacobian reference(tokens, {beta, 0.0});
+    const double exact = reference.eta(SecondMoment::khatri_rao).total();
+    ASSERT_GT(std::abs(exact - 0.5), 0.01) << beta;  // others have weights
+    const Estimate norm =
+        jacobian_norm(tokens, {beta, 0.0}, Mask::none(), options_of(NormMethod::exact));
+    EXPECT_NEAR(norm.mean, exact, 8.0 * error * exact + beta * beta * 0x1p-52) << beta;
+    const auto layer =
+        rowwise_layer(tokens, {beta, 0.0}, Mask::none(), all(tokens.size()), std::nullopt);
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      EXPECT_NEAR(1.0 / layer.layer.moments[i].partition, reference.weights()(i, i), error) << beta;
+    }
+  }
+}
+
 // JacobianNorm, property (1): other norms and another residual from the same pass.
 TEST(JacobianNorm, IsReweightedForOtherNormsAndResiduals) {
   const Case c{80, 9, 6.0, 0.0, Mask::none()};

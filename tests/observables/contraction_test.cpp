@@ -50,6 +50,18 @@ Truth plain(const Matrix<double>& before, const Matrix<double>& after) {
   return truth;
 }
 
+// 0/0 is not a number, and zero outputs have no angles.
+TEST(Contraction, OfIdenticalTokensIsUnknown) {
+  Matrix<double> same(5, 3);
+  for (std::size_t i = 0; i < 5; ++i) same(i, 1) = 1.0;
+  const CentredCloud tokens = CentredCloud::of_unit_vectors(same);
+  EXPECT_TRUE(std::isnan(contraction(tokens, tokens).contraction));
+  EXPECT_EQ(contraction(tokens, tokens).unresolved_pairs, 10U);
+  EXPECT_EQ(contraction(tokens, tokens).mean_cosine, 1.0);
+  const Contraction none = contraction(tokens, CentredCloud{});
+  EXPECT_TRUE(std::isnan(none.contraction) && std::isnan(none.mean_cosine));
+}
+
 // Several strips and a remainder. A ratio of gaps of order 1 is off by (d + 6) ε each way at worst.
 TEST(Contraction, IsTheMeanRatioOverPairs) {
   const Matrix<double> before = unit_rows(203, 11, "Contraction/before");

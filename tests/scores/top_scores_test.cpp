@@ -265,6 +265,24 @@ TEST(ChooseTopCount, MeetsTheBoundItWasAskedFor) {
   EXPECT_EQ(choose_top_count(law, std::log(5.0), 0.5, {.bound = 1e-9}, seed()), 5);
 }
 
+// Property (1) of TopCountChoice, over loads in an order of no meaning: what was asked before does
+// not matter. At n = 5 there are fewer scores than powers of two; 1e-9 is never met within 64.
+TEST(TopCountChoice, IsTheChoiceOfEachInverseTemperatureAlone) {
+  for (const double n : {5.0, 1100.0, 1e6, 1e300}) {
+    for (const TopCountSearch& search :
+         {TopCountSearch{.bound = 1e-3}, TopCountSearch{.bound = 1e-9, .most = 64}}) {
+      const auto law = std::make_shared<GaussianLaw>(2.0);
+      const double log_n = std::log(n);
+      TopCountChoice choice(law, log_n, search, seed());
+      for (const double load : {1.0, 0.05, 3.0, 0.15, 0.6, 1.0, 900.0}) {
+        const double beta = load * std::sqrt(2.0 * log_n) / 2.0;
+        EXPECT_EQ(choice.of(beta), choose_top_count(*law, log_n, beta, search, seed()))
+            << n << ' ' << load;
+      }
+    }
+  }
+}
+
 // ---- exact means at huge N ------------------------------------------------------------------
 
 // Property (3): the difference of the two sides, draw by draw, has mean zero. The Gaussian rest

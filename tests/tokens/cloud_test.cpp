@@ -54,6 +54,18 @@ TEST(Rows, StandInThePlaceOfAFile) {
   EXPECT_EQ(refusal(p), "array: row 1 is zero; a token needs a direction");
 }
 
+// Directions are right at any size; norms are kept where their powers stay numbers.
+TEST(Rows, OfAnySizeHaveDirectionsAndNotEveryNormIsKept) {
+  CloudParameters p = law("array", 2, 2);
+  auto rows = std::make_shared<Matrix<double>>(2, 2);
+  (*rows)(0, 0) = 1.0;
+  (*rows)(1, 0) = (*rows)(1, 1) = 1e300;
+  p.rows = rows;
+  EXPECT_NEAR(correlation(make_cloud(resolved(p), 1, 0), 0, 1), std::sqrt(0.5), 1e-15);
+  p.norm = Norm::gauss;
+  EXPECT_EQ(refusal(p), "array: row 1 has norm 1.41e+300; allowed: 1e-09 to 1e+09, or --norm unit");
+}
+
 TEST(Simplex, HasExactlyTheAskedCorrelation) {
   for (const double rho : {0.0, 0.2, 0.95}) {
     CloudParameters p = law("simplex", 50);

@@ -38,6 +38,62 @@ constexpr std::array<std::pair<NormMethod, const char*>, 4> kMethodNames = {
      {NormMethod::mixed, "mixed"},
      {NormMethod::hutchinson, "hutchinson"}}};
 
+// Keys whose weight is below this share of that of all other keys are left out where the rest is
+// taken one by one.
+constexpr double kFaintWeight = 1e-10;
+
+// One query and the keys that have a weight, as they are seen from the query:
+// e_i = y_i − y_j, δ = m_j − y_j = Σ A e.
+struct NearKeys {
+  std::vector<std::size_t> tokens;
+  std::vector<double> shares;  // A_ji
+  std::vector<double> gaps;    // Δ_ji = ½‖e_i‖²
+  Matrix<double> differences;  // e_i
+  std::vector<double> move;    // δ
+  double mean_gap = 0.0;       // Σ A Δ = −⟨δ, y_j⟩
+};
+
+NearKeys near_keys(const CentredCloud& cloud, std::size_t query, double own_share,
+                   std::span<const float> weights) {
+  const double faint = kFaintWeight * (1.0 / own_share - 1.0);
+  NearKeys near;
+  for (std::size_t i = 0; i < cloud.size(); ++i) {
+    if (static_cast<double>(weights[i]) > faint) near.tokens.push_back(i);
+  }
+  near.differences = Matrix<double>(near.tokens.size(), cloud.dimension());
+  near.move.assign(cloud.dimension(), 0.0);
+  const auto own = cloud.offsets().row(query);
+  for (std::size_t a = 0; a < near.tokens.size(); ++a) {
+    const auto offset = cloud.offsets().row(near.tokens[a]);
+    const auto e = near.differences.row(a);
+    const double share = own_share * static_cast<double>(weights[near.tokens[a]]);
+    for (std::size_t k = 0; k < e.size(); ++k) {
+      e[k] = static_cast<double>(offset[k]) - static_cast<double>(own[k]);
+      near.move[k] += share * e[k];
+    }
+    near.shares.push_back(share);
+    near.gaps.push_back(0.5 * inner(e, e));
+    near.mean_gap += share * near.gaps.back();
+  }
+  return near;
+}
+
+// φ_j = ‖C_j‖_F² − ‖C_j y_j‖² with C_j = Σ A e eᵀ − δ δᵀ and C_j y_j = −Σ A Δ e + (Σ A Δ) δ.
+double covariance_square(const NearKeys& near) {
+  std::vector<double> along = near.move;
+  for (double& x : along) x *= near.mean_gap;
+  double frobenius = square(inner(near.move, near.move));
+  for (std::size_t a = 0; a < near.tokens.size(); ++a) {
+    const auto e = near.differences.row(a);
+    for (std::size_t k = 0; k < e.size(); ++k) along[k] -= near.shares[a] * near.gaps[a] * e[k];
+    frobenius -= 2.0 * near.shares[a] * square(inner(e, near.move));
+    for (std::size_t b = 0; b < near.tokens.size(); ++b) {
+      frobenius += near.shares[a] * near.shares[b] * square(inner(e, near.differences.row(b)));
+    }
+  }
+  return std::max(frobenius - inner(along, along), 0.0);
+}
+
 // Queries in a strip below which one probe each says too little about its own error.
 constexpr std::size_t kEnoughQueries = 64;
 
@@ -68,6 +124,10 @@ void check(const NormOptions& options) {
                 "eta-probes: 1 gives no error bar for hutchinson; 0 (as the error asks for) or "
                 "at least 2");
   }
+}
+
+bool trusts_products(const GapSource& gaps, double inverse_temperature) {
+  return inverse_temperature * static_cast<double>(gaps.resolution()) <= kTrustedRounding;
 }
 
 NormMethod cheaper_norm_method(std::size_t n, std::size_t d) {
@@ -175,15 +235,43 @@ JacobianNormSum::Query JacobianNormSum::query_of(const AttentionStrip& strip,
 std::vector<NormRow> JacobianNormSum::add(const AttentionStrip& strip, NormWorkspace& workspace) {
   std::vector<Query> queries;
   for (std::size_t q = 0; q < strip.queries.size(); ++q) queries.push_back(query_of(strip, q));
-  add_blocks(strip, workspace, queries);
-  if (geometry_->second_moments() != nullptr) {
-    add_exact_diagonal(strip, queries);
-  } else if (!bound_diagonal(queries)) {
-    add_sampled_diagonal(strip, workspace, queries);
+  if (!trusts_products(geometry_->cloud(), beta_)) {
+    for (std::size_t q = 0; q < queries.size(); ++q) add_near(strip, q, queries[q]);
+  } else {
+    add_blocks(strip, workspace, queries);
+    if (geometry_->second_moments() != nullptr) {
+      add_exact_diagonal(strip, queries);
+    } else if (!bound_diagonal(queries)) {
+      add_sampled_diagonal(strip, workspace, queries);
+    }
   }
   std::vector<NormRow> rows;
   for (const Query& query : queries) rows.push_back(row_of(query));
   return rows;
+}
+
+// As the kernels do (gradient_kernels.hpp), with x_i = y_i − m_j = e_i − δ and
+//     ⟨x_i, P_i y_j⟩ = ⟨δ, e_i⟩ − Δ − Δ (1 − Δ + ⟨δ, y_j + e_i⟩).
+void JacobianNormSum::add_near(const AttentionStrip& strip, std::size_t row, Query& query) {
+  const NearKeys near =
+      near_keys(geometry_->cloud(), query.token, query.share, strip.weights.row(row));
+  const double tangents = static_cast<double>(geometry_->cloud().dimension()) - 1.0;
+  const double move_square = inner(near.move, near.move);
+  query.sums.spread = query.share * move_square;
+  query.sums.along = query.share * square(near.mean_gap);
+  for (std::size_t a = 0; a < near.tokens.size(); ++a) {
+    const double share = near.shares[a], gap = near.gaps[a];
+    const double overlap = inner(near.move, near.differences.row(a));
+    const double distance = std::max(2.0 * gap + move_square - 2.0 * overlap, 0.0);
+    const double lean = overlap - gap - gap * (1.0 - gap - near.mean_gap + overlap);
+    const double block = square(share) * (tangents + 2.0 * beta_ * lean +
+                                          square(beta_) * distance * gap * (2.0 - gap));
+    columns_[near.tokens[a]] += block;
+    query.sums.blocks += block / square(geometry_->norm(near.tokens[a]));
+    query.sums.spread += share * distance;
+    query.sums.along += share * square(near.mean_gap - gap);
+  }
+  query.square = covariance_square(near);
 }
 
 // Blocks off the diagonal, the sums over keys, and C_j y_j = Σ_i A_ji ⟨y_i − m_j, y_j⟩ o_i (its

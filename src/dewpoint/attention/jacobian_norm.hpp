@@ -18,6 +18,10 @@
 //   hutchinson   ‖J ξ‖² for signs ξ on all tokens at once       measured; needs two probes or more
 //   automatic    exact or mixed, whichever costs less for the error that is asked for
 //
+// Colder than products of float32 can tell (trusts_products), exact and mixed sum over the few keys
+// that have a weight, one by one and in double, seen from the query: nothing is subtracted there
+// that is nearly equal, and the sums keep their digits at any β.
+//
 // Hutchinson's probe costs as much as the whole part off the diagonal, and its error does not fall
 // with n: it is here to be compared with, and serves chains of layers (jacobian_products.hpp).
 //
@@ -83,6 +87,11 @@ struct NormOptions {
 
 /// Throws Error{bad_value} naming the field when a number is out of range.
 void check(const NormOptions& options);
+
+/// Whether gaps from products of offsets, which are off by their resolution, leave every weight
+/// right to kTrustedRounding.
+[[nodiscard]] bool trusts_products(const GapSource& gaps, double inverse_temperature);
+inline constexpr double kTrustedRounding = 1e-4;
 
 /// Probes are added up to this many when a target asks for them.
 inline constexpr std::size_t kMostProbes = 64;
@@ -172,6 +181,7 @@ class JacobianNormSum {
   [[nodiscard]] double self_added_square(const Query& query, double score,
                                          std::span<const float> row) const;
 
+  void add_near(const AttentionStrip& strip, std::size_t row, Query& query);
   void add_blocks(const AttentionStrip& strip, NormWorkspace& workspace,
                   std::vector<Query>& queries);
   void add_exact_diagonal(const AttentionStrip& strip, std::vector<Query>& queries);

@@ -17,6 +17,9 @@ std::size_t strip_rows(std::size_t n) {
   return std::clamp<std::size_t>((std::size_t{1} << 24) / n, 16, 256);
 }
 
+// A weight exp(−x) is 0 from here on.
+constexpr float kZeroExponent = 88.0F;
+
 // Strips are dealt to this many groups, each worked off in order by one thread: a rule of the
 // problem alone, so that the order of every sum is fixed.
 constexpr std::size_t kGroups = 8;
@@ -28,6 +31,9 @@ class StripMaker {
       : cloud_(cloud),
         mask_(mask),
         beta_(kernel_inverse_temperature(inverse_temperature)),
+        near_(trusts_products(cloud, inverse_temperature)
+                  ? 0.0F
+                  : kZeroExponent / beta_ + 2.0F * cloud.resolution()),
         queries_(strip_rows(cloud.size()), cloud.dimension()),
         gaps_(strip_rows(cloud.size()), padded(cloud.size())),
         weights_(strip_rows(cloud.size()), padded(cloud.size())),
@@ -73,6 +79,9 @@ class StripMaker {
     for (std::size_t i = 0; i < cloud_.size(); ++i) {
       gap[i] = std::max(half + other[i] - gap[i], 0.0F);
     }
+    for (std::size_t i = 0; i < cloud_.size() && near_ > 0.0F; ++i) {
+      if (gap[i] < near_) gap[i] = cloud_.near_gap(query, i);
+    }
     const Range visible = mask_.visible(query, cloud_.size());
     std::fill_n(gap, visible.begin, kFarGap);
     std::fill(gap + visible.end, gap + row.size(), kFarGap);
@@ -82,6 +91,7 @@ class StripMaker {
   const CentredCloud& cloud_;
   const Mask& mask_;
   float beta_;
+  float near_;  // gaps below it are taken one by one
   Matrix<float> queries_;
   Matrix<float> gaps_;
   Matrix<float> weights_;

@@ -39,7 +39,8 @@ struct RowwiseResult {
 ///
 ///   Accuracy    float32 products, without the shift that keeps sums of equal weights from drifting
 ///               in layer(): the contraction of a regular simplex of n ≤ 512 tokens is exact to
-///               kRowwiseError, relative.
+///               kRowwiseError, relative. Where products cannot be trusted (trusts_products) the
+///               gaps of all keys with a weight are taken one by one.
 ///   Properties  (1) equal bytes for any number of threads.
 ///               (2) without a mask, agrees with layer() and reference_layer; with one, with
 ///                   ReferenceJacobian.

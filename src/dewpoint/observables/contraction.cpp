@@ -5,6 +5,7 @@
 
 #include "dewpoint/core/blas.hpp"
 #include "dewpoint/core/kernels.hpp"
+#include "dewpoint/core/unknown.hpp"
 
 namespace dewpoint::observables {
 namespace {
@@ -58,14 +59,18 @@ StripSums upper_strip(const GapSource& inputs, std::span<const CentredCloud* con
 
 Contraction summarise(const PairSums& sums, const CentredCloud& output, std::size_t unresolved) {
   const auto n = static_cast<double>(output.size());
+  const double resolved = 0.5 * n * (n - 1.0) - static_cast<double>(unresolved);
   Contraction result;
-  result.contraction = sums.ratio / (0.5 * n * (n - 1.0) - static_cast<double>(unresolved));
+  result.contraction = resolved > 0.0 ? sums.ratio / resolved : kUnknown;
   result.smallest_cosine = 1.0 - static_cast<double>(sums.largest_gap);
   result.mean_cosine = 1.0 - output.mean_gap();
   result.largest_cosine = 1.0 - static_cast<double>(sums.smallest_gap);
   result.unresolved_pairs = unresolved;
   return result;
 }
+
+// Of outputs of which one is zero.
+constexpr Contraction kWithoutDirections{kUnknown, kUnknown, kUnknown, kUnknown, 0, kUnknown};
 
 }  // namespace
 
@@ -91,12 +96,14 @@ std::vector<Contraction> contractions(const GapSource& inputs,
 
 Contraction contraction(const GapSource& inputs, const CentredCloud& outputs,
                         const RunContext& context) {
+  if (outputs.size() == 0) return kWithoutDirections;
   const CentredCloud* one = &outputs;
   return contractions(inputs, {&one, 1}, context).front();
 }
 
 Contraction contraction_of_sample(const GapSource& inputs, const CentredCloud& outputs,
                                   std::size_t population, const RunContext& context) {
+  if (outputs.size() == 0) return kWithoutDirections;
   const std::size_t r = inputs.size();
   std::vector<PairSums> tokens(r);  // over all pairs of token i, so that each pair counts twice
   std::vector<std::size_t> unresolved(strip_count(r), 0);

@@ -20,7 +20,7 @@
 namespace dewpoint::observables {
 
 struct Contraction {
-  double contraction = 0.0;      // λ, over the pairs whose input gap is resolved
+  double contraction = 0.0;  // λ, over the pairs whose input gap is resolved; NaN: there are none
   double smallest_cosine = 0.0;  // min over pairs of ⟨y'_i, y'_j⟩
   double mean_cosine = 0.0;
   double largest_cosine = 0.0;
@@ -36,6 +36,7 @@ struct Contraction {
 [[nodiscard]] std::vector<Contraction> contractions(const GapSource& inputs,
                                                     std::span<const CentredCloud* const> outputs,
                                                     const RunContext& context = {});
+/// Outputs of size 0, of which one had no direction: every number is NaN.
 [[nodiscard]] Contraction contraction(const GapSource& inputs, const CentredCloud& outputs,
                                       const RunContext& context = {});
 

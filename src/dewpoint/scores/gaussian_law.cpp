@@ -32,14 +32,18 @@ std::vector<double> GaussianLaw::sample(std::size_t count, const Stream& stream)
   return depths;
 }
 
-TiltedDepth GaussianLaw::rest(double cut, double tilt) const {
+double GaussianLaw::log_rest_mass(double cut, double tilt) const {
   DEWPOINT_EXPECTS(tilt >= 0.0);
   const double score = -cut / deviation_, lambda = tilt * deviation_, above = lambda - score;
   const double log_mass = above > 0.0
                               ? normal::log_density(score) - std::log(normal::tail_hazard(above))
                               : lambda * (0.5 * lambda - score) + normal::log_cdf(-above);
-  const normal::TailExcess excess = normal::tail_excess(above);
-  return {log_mass - normal::log_cdf(score), deviation_ * excess.mean,
+  return log_mass - normal::log_cdf(score);
+}
+
+TiltedDepth GaussianLaw::rest(double cut, double tilt) const {
+  const normal::TailExcess excess = normal::tail_excess(tilt * deviation_ + cut / deviation_);
+  return {log_rest_mass(cut, tilt), deviation_ * excess.mean,
           deviation_ * std::sqrt(excess.mean_square)};
 }
 

@@ -27,6 +27,7 @@ class GaussianLaw final : public TailLaw {
   ///   Properties  (1) the derivative of log_mass in λ is −mean.
   ///               (2) λ = 0: mass 1.
   [[nodiscard]] TiltedDepth rest(double cut, double tilt) const override;
+  [[nodiscard]] double log_rest_mass(double cut, double tilt) const override;
 
  private:
   double deviation_;

@@ -83,6 +83,10 @@ class TopLaw : public ScoreLaw {
   /// Moments of one of the scores that were not among the top, given that the cut is the largest
   /// depth among the top. Given the cut they are independent.
   [[nodiscard]] virtual TiltedDepth rest(double cut, double tilt) const = 0;
+  /// rest().log_mass, to the last bit.
+  [[nodiscard]] virtual double log_rest_mass(double cut, double tilt) const {
+    return rest(cut, tilt).log_mass;
+  }
 
   /// Largest log N at which differences of the smallest depths are still doubles.
   [[nodiscard]] virtual double most_log_scores() const {

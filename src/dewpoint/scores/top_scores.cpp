@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "dewpoint/core/error.hpp"
 
@@ -136,6 +137,34 @@ Bounds bounds(const RestMoments& moments, double log_top, double log_cut_weight)
   return least;
 }
 
+// ---- choosing k -----------------------------------------------------------------------------
+
+/// The k that is tried for a power of two: all scores, if they are fewer.
+std::size_t tried_count(std::size_t power, double log_scores) {
+  const double all = std::round(std::exp(log_scores));
+  return all < static_cast<double>(power) ? static_cast<std::size_t>(all) : power;
+}
+
+Stream pilot_stream(std::uint64_t seed, std::size_t pilot) {
+  return Stream(seed, "scores/top-count", pilot);
+}
+
+/// What weigh_top_scores() says of it, to the last bit, without everything else that it says.
+double log_partition_bound(const TopLaw& law, const TopScores& top, double beta) {
+  RestMoments moments{};
+  moments.log_count = log_rest_count(top);
+  if (std::isinf(moments.log_count)) return 0.0;
+  const double cut = top.depths.back(), cut_gap = cut - top.depths.front();
+  moments.log_mass = law.log_rest_mass(cut, beta);
+  moments.log_square = law.log_rest_mass(cut, 2 * beta);
+  moments.covariance[0][0] =
+      relative_covariance(moments.log_square - 2.0 * moments.log_mass, 1.0, moments.log_count);
+  moments.distance = normal_distance(moments, law.log_rest_mass(cut, 3 * beta));
+  double above = 0.0;
+  for (const double depth : top.depths) above += std::exp(-beta * (depth - top.depths.front()));
+  return bounds(moments, std::log(above), -beta * cut_gap).log_partition;
+}
+
 }  // namespace
 
 TopScores draw_top_scores(const TopLaw& law, double log_scores, std::size_t count,
@@ -203,17 +232,56 @@ std::optional<std::size_t> choose_top_count(const TopLaw& law, double log_scores
                                             const TopCountSearch& search, std::uint64_t seed) {
   DEWPOINT_EXPECTS(search.pilots >= 1 && search.bound > 0.0);
   for (std::size_t power = 1; power <= search.most; power *= 2) {
-    const double all = std::round(std::exp(log_scores));
-    const auto count = all < static_cast<double>(power) ? static_cast<std::size_t>(all) : power;
+    const std::size_t count = tried_count(power, log_scores);
     double sum = 0.0;
     for (std::size_t pilot = 0; pilot < search.pilots; ++pilot) {
-      const Stream stream(seed, "scores/top-count", pilot);
+      const Stream stream = pilot_stream(seed, pilot);
       const TopScores top = draw_top_scores(law, log_scores, count, stream);
       sum += weigh_top_scores(law, top, inverse_temperature, stream).log_partition_bound;
     }
     if (sum <= search.bound * static_cast<double>(search.pilots)) return count;
   }
   return std::nullopt;
+}
+
+TopCountChoice::TopCountChoice(std::shared_ptr<const TopLaw> law, double log_scores,
+                               const TopCountSearch& search, std::uint64_t seed)
+    : law_(std::move(law)), log_scores_(log_scores), search_(search), seed_(seed) {
+  DEWPOINT_EXPECTS(search.pilots >= 1 && search.bound > 0.0);
+}
+
+std::optional<std::size_t> TopCountChoice::of(double inverse_temperature) {
+  for (std::size_t power = 1; power <= search_.most; power *= 2) {
+    const std::size_t count = tried_count(power, log_scores_);
+    if (is_enough(count, inverse_temperature)) return count;
+  }
+  return std::nullopt;
+}
+
+// No bound is negative: a sum that is too large stays so.
+bool TopCountChoice::is_enough(std::size_t count, double inverse_temperature) {
+  const double most = search_.bound * static_cast<double>(search_.pilots);
+  double sum = 0.0;
+  for (std::size_t number = 0; number < search_.pilots && sum <= most; ++number) {
+    sum += log_partition_bound(*law_, pilot(number, count), inverse_temperature);
+  }
+  return sum <= most;
+}
+
+const TopScores& TopCountChoice::pilot(std::size_t number, std::size_t count) {
+  std::vector<TopScores>& drawn = pilots_[count];
+  while (drawn.size() <= number) {
+    drawn.push_back(draw_top_scores(*law_, log_scores_, count, pilot_stream(seed_, drawn.size())));
+  }
+  return drawn[number];
+}
+
+std::size_t TopCountChoice::bytes() const {
+  std::size_t bytes = sizeof(*this);
+  for (const auto& [count, drawn] : pilots_) {
+    bytes += drawn.size() * (sizeof(TopScores) + count * sizeof(double));
+  }
+  return bytes;
 }
 
 }  // namespace dewpoint::scores

@@ -26,6 +26,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -120,5 +122,29 @@ struct TopCountSearch {
                                                           double inverse_temperature,
                                                           const TopCountSearch& search,
                                                           std::uint64_t seed);
+
+/// choose_top_count() at one N and many inverse temperatures. Pilots are drawn once, and their mean
+/// bound is followed only until it is known to be too large.
+///
+///   Properties  (1) of() is choose_top_count() of the same arguments.
+class TopCountChoice {
+ public:
+  TopCountChoice(std::shared_ptr<const TopLaw> law, double log_scores, const TopCountSearch& search,
+                 std::uint64_t seed);
+
+  [[nodiscard]] std::optional<std::size_t> of(double inverse_temperature);
+  /// Of the numbers that are kept; it grows with the largest k that was looked at.
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  [[nodiscard]] const TopScores& pilot(std::size_t number, std::size_t count);
+  [[nodiscard]] bool is_enough(std::size_t count, double inverse_temperature);
+
+  std::shared_ptr<const TopLaw> law_;
+  double log_scores_;
+  TopCountSearch search_;
+  std::uint64_t seed_;
+  std::map<std::size_t, std::vector<TopScores>> pilots_;  // of each k: those drawn so far
+};
 
 }  // namespace dewpoint::scores

@@ -53,6 +53,14 @@ std::size_t default_dimension(const CloudParameters& p) {
   return exact ? least_dimension(p) : 64;
 }
 
+void check_norms(const std::string& file, const std::vector<double>& norms) {
+  for (std::size_t i = 0; i < norms.size(); ++i) {
+    if (norms[i] >= kLeastNorm && norms[i] <= kLargestNorm) continue;
+    refuse("{}: row {} has norm {:.3g}; allowed: {:g} to {:g}, or --norm unit", file, i, norms[i],
+           kLeastNorm, kLargestNorm);
+  }
+}
+
 CloudParameters resolved_file(CloudParameters p) {
   const Matrix<double> tokens = read_rows(p);
   if (tokens.rows() < 2)
@@ -65,6 +73,7 @@ CloudParameters resolved_file(CloudParameters p) {
   }
   p.n = tokens.rows();
   p.d = tokens.cols();
+  if (p.norm != Norm::unit) check_norms(p.law, split_norms(tokens).norms);
   return p;
 }
 
@@ -123,6 +132,8 @@ CloudParameters resolved(CloudParameters p) {
            fmt::join(law_names(), ", "));
   }
   if (p.n < 2) refuse("n: {} is below 2; attention needs at least two tokens", p.n);
+  if (p.n > kMostTokens) refuse("n: {} is above {}", p.n, kMostTokens);
+  if (p.d > kMostDimensions) refuse("d: {} is above {}", p.d, kMostDimensions);
   if (has_correlation(p)) check_correlation("rho", p.rho);
   if (has_clusters(p)) check_clusters(p);
   if (p.d == 0) p.d = default_dimension(p);

@@ -39,6 +39,14 @@ enum class Common {
   fixed,   // random direction, length 1: the same physics with about a hundred times fewer replicas
 };
 
+/// Beyond these a count is a mistake.
+inline constexpr std::size_t kMostTokens = std::size_t{1} << 40;
+inline constexpr std::size_t kMostDimensions = std::size_t{1} << 24;
+
+/// Norms of a file that are kept: their fourth powers, which gradients have, stay within floats.
+inline constexpr double kLeastNorm = 1e-9;
+inline constexpr double kLargestNorm = 1e9;
+
 struct CloudParameters {
   std::string law = "equicorrelated";  // a name of the table above
   std::size_t n = 512;                 // tokens
