@@ -15,14 +15,15 @@ export class RunningServer {
   private constructor(
     private readonly child: ChildProcess,
     readonly folder: string,
-    readonly address: string,
+    readonly address: string, // the link that it prints, with the token
   ) {}
 
-  static async start(folder: string, port = 0): Promise<RunningServer> {
+  static async start(folder: string, port = 0, token?: string): Promise<RunningServer> {
     // Two threads: what is long is long on any machine.
     const args = ['serve', '--port', String(port), '--dir', folder, '--threads', '2'];
     const child = spawn(program, args, {
       stdio: ['ignore', 'pipe', 'inherit'],
+      env: token === undefined ? process.env : { ...process.env, DEWPOINT_TOKEN: token },
     });
     const address = await new Promise<string>((found, failed) => {
       let text = '';
@@ -39,6 +40,16 @@ export class RunningServer {
 
   get port(): number {
     return Number(new URL(this.address).port);
+  }
+
+  get token(): string {
+    return new URL(this.address).searchParams.get('token') ?? '';
+  }
+
+  /** As a program asks, without the browser. */
+  get(path: string): Promise<Response> {
+    const headers = { Authorization: `Bearer ${this.token}` };
+    return fetch(new URL(path, this.address), { headers });
   }
 
   async stop(): Promise<void> {

@@ -3,7 +3,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 import { completed, expect, nudge, progress, RunningServer, shown, slider, test } from './explorer';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -58,6 +58,7 @@ test('a wrong name in an address is explained', async ({ explorer, open }) => {
 test('a long computation is cancelled, and a new question ends the one it outdates', async ({
   explorer,
   open,
+  server,
 }) => {
   await open('#/phase?n=2048&d=64&rho=0:0.95:40&gamma=0.25:8:32');
   await expect(progress(explorer)).toHaveAttribute('data-standing', /queued|running/);
@@ -73,8 +74,7 @@ test('a long computation is cancelled, and a new question ends the one it outdat
   await box.fill('64');
   await box.press('Enter');
   await completed(explorer, '--n 64');
-  const origin = new URL(explorer.url()).origin;
-  const outdated = await (await fetch(`${origin}/api/jobs/${first.job}`)).json();
+  const outdated = await (await server.get(`/api/jobs/${first.job}`)).json();
   expect((outdated as { state: string }).state).toBe('cancelled');
 });
 
@@ -88,7 +88,7 @@ test('a server that goes away is missed, and found again', async ({ page }) => {
     await nudge(slider(page, '[data-cursor=t]'), 'ArrowRight');
     const banner = page.getByRole('alert').filter({ hasText: 'does not answer' });
     await expect(banner).toBeVisible();
-    server = await RunningServer.start(folder, server.port);
+    server = await RunningServer.start(folder, server.port, server.token);
     await banner.getByRole('button', { name: 'Try again' }).click();
     await expect(banner).toBeHidden();
     await completed(page, '1.25');
@@ -139,6 +139,70 @@ for (const [room, hash] of Object.entries(kSmall)) {
     expect(await explorer.evaluate(() => document.activeElement?.tagName)).toBe('A');
   });
 }
+
+test('the link lets the browser in, and leaves no token in the address', async ({ page, server, context }) => {
+  await page.goto(`${server.address}${kSmall['condense']}`);
+  await completed(page);
+  expect(new URL(page.url()).search).toBe('');
+  expect(new URL(page.url()).hash).toBe(kSmall['condense']);
+  const [cookie] = await context.cookies();
+  expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', value: server.token });
+  expect(await page.evaluate(() => document.cookie)).toBe('');
+});
+
+test('the link works from a file, as --open gives it', async ({ page, server }) => {
+  writeFileSync(join(server.folder, 'link.html'), `<meta http-equiv="refresh" content="0; url=${server.address}">`);
+  await page.goto(`file://${server.folder}/link.html`);
+  await expect(page.getByRole('heading', { level: 1, name: 'Phase' })).toBeVisible();
+  await expect(page).toHaveURL(new URL('/', server.address).href);
+});
+
+test('without the link a page says where it is', async ({ page, server }) => {
+  const response = await page.goto(new URL('/', server.address).href);
+  expect(response?.status()).toBe(401);
+  await expect(page.getByText('Open the link that dewpoint serve printed')).toBeVisible();
+});
+
+test('a server with another token says so, instead of seeming gone', async ({ page }) => {
+  const folder = mkdtempSync(join(tmpdir(), 'dewpoint-token-'));
+  let server = await RunningServer.start(folder);
+  try {
+    await page.goto(`${server.address}${kSmall['condense']}`);
+    await completed(page);
+    await server.stop();
+    server = await RunningServer.start(folder, server.port);
+    await nudge(slider(page, '[data-cursor=t]'), 'ArrowRight');
+    await expect(page.getByRole('alert').filter({ hasText: 'open the link' })).toBeVisible();
+    await expect(page.getByRole('alert').filter({ hasText: 'does not answer' })).toBeHidden();
+  } finally {
+    await server.stop();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('a number that is too large for one is refused with its range, and no other command is shown', async ({
+  explorer,
+  open,
+}) => {
+  await open(kSmall['phase']!);
+  await completed(explorer, '--n 32');
+  const field = explorer.locator('[data-field=n]');
+  await field.getByRole('textbox').fill('1e400');
+  await field.getByRole('textbox').press('Enter');
+  await expect(field.getByRole('alert')).toHaveText('n: "1e400" is not a whole number in [8, 2048]');
+  await expect(field.getByRole('textbox')).toHaveValue('1e400');
+  await expect(explorer.locator('[data-command]')).toBeEmpty();
+  await expect(explorer.locator('.keep').getByRole('button', { name: 'Copy command' })).toBeDisabled();
+});
+
+test('a cursor refuses what is no number with its range', async ({ explorer, open }) => {
+  await open(kSmall['condense']!);
+  await completed(explorer);
+  const cursor = explorer.locator('[data-cursor=t]');
+  await cursor.getByRole('textbox').fill('1e400');
+  await cursor.getByRole('textbox').press('Enter');
+  await expect(cursor.getByRole('alert')).toContainText("t: '1e400' is not a number from ");
+});
 
 // Without the fixture that counts complaints: the browser complains here, and should.
 test('nothing runs but the page itself', async ({ page, server }) => {

@@ -47,6 +47,16 @@ test('Phase: a moved slider makes the map that the command prints, and a cell op
   await expect(explorer.locator('#phase-depth canvas').first()).toBeVisible();
 });
 
+test('Phase: an opened cell averages over as many clouds as the map', async ({ explorer, open }) => {
+  await open('#/phase?n=32&d=16&rho=0:0.9:4&gamma=0.5:4:8&replicas=3&_rho=0.3&_gamma=2');
+  await completed(explorer, '--replicas 3');
+  const cell = explorer.locator('[data-cell]');
+  await expect(cell.locator('[data-standing]').first()).toHaveAttribute('data-standing', 'done');
+  const command = (await cell.locator('[data-cell-command]').getAttribute('data-cell-command'))!;
+  expect(command).toContain('--replicas 3');
+  expect(await shown(cell, 'contraction')).toBe(printed(command).observables['contraction'].mean);
+});
+
 test('Condense: the numbers at t and n are those of the command', async ({ explorer, open }) => {
   await open('#/condense?draws=200&n=1e2,1e6&t=0.5,1,2&signal=1.2');
   await completed(explorer);
@@ -153,7 +163,8 @@ test('Heads: a dump opens, a head is measured at the multiplier of the slider', 
   await nudge(slider(explorer, '[data-cursor=m]'), 'ArrowRight', 6);
   await expect.poll(() => shown(head, 'phase')).toBeCloseTo(2 * phase, 12);
   await expect(head.locator('[data-standing]')).toHaveAttribute('data-standing', 'done');
-  const doubled = printed('dewpoint heads small.safetensors --beta 2 --rows 32 --replicates 40', server.folder);
+  const shown_command = await completed(explorer, '--beta 2');
+  const doubled = printed(shown_command, server.folder);
   const frame = doubled.result as Frame;
   const m = index_of(frame, 'multiplier', 2);
   await expect
@@ -191,4 +202,21 @@ test('Studies: a run is started, watched, stopped, resumed and opened', async ({
   await expect(long).toHaveAttribute('data-state', 'running');
   await long.getByRole('button', { name: 'Cancel' }).click();
   await expect(long).toHaveAttribute('data-state', 'stopped');
+});
+
+test('Studies: a run that cannot be planned says why', async ({ explorer, open }) => {
+  await open('#/studies');
+  const start = async (file: string, lines: string) => {
+    await explorer.getByRole('textbox', { name: 'study text' }).fill(`experiment = "phase"\n${lines}`);
+    await explorer.getByRole('textbox', { name: 'kept in' }).fill(file);
+    await explorer.getByRole('button', { name: 'Start' }).click();
+  };
+  // Behind one that lasts for minutes, so that its turn comes after the answer.
+  await start('long.study', 'replicas = 100000\n[parameters]\neta = "none"\n[grid]\nn = [512]\ngamma = [1, 2, 3]\n');
+  const long = explorer.locator('[data-study="long.study"]');
+  await expect(long).toHaveAttribute('data-state', 'running');
+  await start('wrong.study', '[grid]\nn = [32]\ngamma = [1]\nrho = [0.25, 1.5]\n');
+  await expect(explorer.locator('[data-study="wrong.study"]')).toHaveAttribute('data-state', 'waiting');
+  await long.getByRole('button', { name: 'Cancel' }).click();
+  await expect(explorer.getByRole('alert').filter({ hasText: 'wrong.study failed: ' })).toContainText('rho');
 });

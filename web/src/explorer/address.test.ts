@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from 'vitest';
 
-import { hash_of, place_of, shared_address } from './address';
+import { hash_of, place_of } from './address';
 import { tables_of } from './context';
 import type { RoomTable } from './contract';
 
@@ -58,10 +58,5 @@ describe('an address', () => {
       fields: { law: ['a b&c=d?e#f'] },
       page: {},
     });
-  });
-
-  it('is shared without the token', () => {
-    const href = 'http://localhost:8080/?token=secret#/dew?draws=50';
-    expect(shared_address({ href })).toBe('http://localhost:8080/#/dew?draws=50');
   });
 });

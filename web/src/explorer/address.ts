@@ -66,10 +66,3 @@ export function hash_of(place: Place): string {
   ];
   return `#/${escaped(place.room)}${pairs.length > 0 ? `?${pairs.join('&')}` : ''}`;
 }
-
-/** The address to hand to somebody else: without the token. */
-export function shared_address(location: { href: string }): string {
-  const address = new URL(location.href);
-  address.searchParams.delete('token');
-  return address.href;
-}

@@ -43,12 +43,11 @@ export class FakeBrowser {
   streams: FakeStream[] = [];
   readonly server: Server;
 
-  constructor(search = '') {
+  constructor() {
     this.server = new Server({
       fetch: (address, options) => this.#fetch(address, options ?? {}),
       event_source: (address) => this.#stream(address) as unknown as EventSource,
       storage: null,
-      search,
     });
   }
 

@@ -26,6 +26,7 @@ it('reads a value, its default from an empty box, and leaves nonsense to the ser
   expect(value_of_text(number, ' 1e-3 ')).toBe(0.001);
   expect(value_of_text(number, '')).toBe(2);
   expect(value_of_text(number, 'two')).toBe('two');
+  expect(value_of_text(number, '1e400')).toBe('1e400'); // no number: it would be sent as null
   expect(value_of_text({ ...number, kind: 'list' }, '0:1:5')).toBe('0:1:5');
   expect(value_of_text({ ...number, kind: 'flag' }, '0')).toBe(false);
 });

@@ -21,7 +21,7 @@ function short_power(value: number, plain: string): string {
   return power.length < plain.length ? power : plain;
 }
 
-function number_of_text(text: string): number {
+export function number_of_text(text: string): number {
   return text.trim() === '' ? NaN : Number(text);
 }
 
@@ -33,13 +33,16 @@ export function text_of_value(value: Value): string {
   return Array.isArray(value) ? value.join(' ') : value;
 }
 
-/** What was meant by a text. One that is no number stays a text, for the server to refuse. */
+/**
+ * What was meant by a text. One that is no number, or too large for one, stays a text, for the server
+ * to refuse.
+ */
 export function value_of_text(field: Field, text: string): Value {
   if (text.trim() === '') return field.default;
   if (field.kind === 'flag') return text !== '0' && text !== 'false';
   if (field.kind !== 'number' && field.kind !== 'whole') return text.trim();
   const number = number_of_text(text);
-  return Number.isNaN(number) ? text.trim() : number;
+  return Number.isFinite(number) ? number : text.trim();
 }
 
 export function is_same_value(a: Value, b: Value): boolean {
@@ -56,7 +59,7 @@ export function numbers_of_list(value: Value): number[] | null {
   if (typeof value === 'number') return [value];
   if (typeof value !== 'string') return null;
   const numbers = value.includes(':') ? range_numbers(value) : value.split(',').map(number_of_text);
-  return numbers.length === 0 || numbers.some(Number.isNaN) ? null : numbers;
+  return numbers.length > 0 && numbers.every(Number.isFinite) ? numbers : null;
 }
 
 function range_numbers(text: string): number[] {

@@ -174,6 +174,8 @@ export class LiveQuestion<Result> {
     }
     if (problem.status === 0) connection.lose();
     else this.problem = problem;
+    this.#stop(); // what the question before still finds is no answer to this one
+    this.command = problem.command ?? '';
     this.standing = 'failed';
   }
 

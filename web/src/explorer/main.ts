@@ -22,7 +22,6 @@ const browser: Browser = {
   fetch: (address, options) => fetch(address, options),
   event_source: (address) => new EventSource(address),
   storage: storage(),
-  search: location.search,
 };
 
 const target = document.getElementById('explorer');

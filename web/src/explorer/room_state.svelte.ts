@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Context } from './context';
 import type { Field, Question, Value } from './contract';
+import { number_of_text } from './fields';
 
 export class RoomState {
   readonly fields: readonly Field[];
@@ -33,9 +34,8 @@ export class RoomState {
 
   /** A number of the page; NaN where there is none. */
   number(name: string, otherwise = NaN): number {
-    const text = this.#context.places.place.page[name] ?? '';
-    const number = text === '' ? NaN : Number(text);
-    return Number.isNaN(number) ? otherwise : number;
+    const number = number_of_text(this.#context.places.place.page[name] ?? '');
+    return Number.isFinite(number) ? number : otherwise;
   }
 
   set_page = (changed: Record<string, string>) => this.#context.places.set_page(changed);

@@ -18,7 +18,6 @@ export interface Browser {
   fetch(address: string, options?: RequestInit): Promise<Response>;
   event_source(address: string): EventSource;
   storage: Pick<Storage, 'getItem' | 'setItem'> | null;
-  search: string; // of the page's address
 }
 
 const kNoAnswer = 'the server does not answer';
@@ -62,11 +61,9 @@ async function refusal_of(response: Response): Promise<Refusal> {
 export class Server {
   readonly client: string;
   readonly #browser: Browser;
-  readonly #token: string | null;
 
   constructor(browser: Browser) {
     this.#browser = browser;
-    this.#token = new URLSearchParams(browser.search).get('token');
     this.client = client_name(browser.storage, is_reloaded());
   }
 
@@ -93,11 +90,8 @@ export class Server {
     return Float64Array.from({ length: count }, (_, k) => bytes.getFloat64(8 * k, true));
   }
 
-  /** EventSource cannot send a header: its token is in the address. */
   events(path: string): EventSource {
-    const mark = path.includes('?') ? '&' : '?';
-    const token = this.#token === null ? '' : `${mark}token=${encodeURIComponent(this.#token)}`;
-    return this.#browser.event_source(path + token);
+    return this.#browser.event_source(path);
   }
 
   async #request<T>(path: string, options: RequestInit): Promise<T> {
@@ -105,11 +99,9 @@ export class Server {
   }
 
   async #respond(path: string, options: RequestInit): Promise<Response> {
-    const headers = new Headers(options.headers);
-    if (this.#token !== null) headers.set('Authorization', `Bearer ${this.#token}`);
     let response: Response;
     try {
-      response = await this.#browser.fetch(path, { ...options, headers });
+      response = await this.#browser.fetch(path, options);
     } catch {
       throw new Refusal({ message: kNoAnswer, field: null, command: null, status: 0 });
     }
