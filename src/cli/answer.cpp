@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "dewpoint/core/build_info.hpp"
+#include "dewpoint/core/printable.hpp"
 
 namespace dewpoint::cli {
 namespace {
@@ -40,10 +41,18 @@ std::string aligned(const std::vector<Cells>& lines, const std::vector<bool>& wo
   return text;
 }
 
+// A number whose double overflowed is known to be that large, and no more.
+std::string within_doubles(double value, int precision) {
+  if (std::isnan(value)) return "undefined";
+  if (std::isinf(value)) return value > 0.0 ? "> 1.8e308" : "< -1.8e308";
+  return fmt::format("{:.{}g}", value, precision);
+}
+
 }  // namespace
 
 void print(const Answer& answer, bool as_json) {
-  fmt::print("{}", as_json ? answer.json.dump(answer.on_one_line ? -1 : 2) + "\n" : answer.text);
+  fmt::print("{}", as_json ? answer.json.dump(answer.on_one_line ? -1 : 2) + "\n"
+                           : printable_page(answer.text));
 }
 
 Json heading(const char* prediction, Json parameters) {
@@ -55,12 +64,12 @@ Json known(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 Json known(const std::optional<double>& value) { return value ? known(*value) : Json(); }
 
-std::string digits(double value) { return fmt::format("{:.6g}", value); }
+std::string digits(double value) { return within_doubles(value, 6); }
 
 std::string shown(const Json& value) {
   if (value.is_null()) return "-";
-  if (value.is_string()) return value.get<std::string>();
-  return fmt::format("{:.12g}", value.get<double>());
+  if (value.is_string()) return printable(value.get<std::string>());
+  return within_doubles(value.get<double>(), 12);
 }
 
 void Sheet::append(const std::vector<Row>& more) {
@@ -98,7 +107,7 @@ std::string to_text(const Json& records, const std::vector<Column>& columns) {
   std::vector<Cells> lines(1);
   std::vector<bool> words;
   for (const Column& column : columns) {
-    lines[0].push_back(column.title);
+    lines[0].push_back(printable(column.title));
     words.push_back(column.words);
   }
   for (const Json& record : records) {

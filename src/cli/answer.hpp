@@ -26,7 +26,7 @@ struct Answer {
   int status = 0;                  // of the program
 };
 
-/// To standard output.
+/// To standard output; texts of files that an answer quotes are made printable.
 void print(const Answer& answer, bool as_json);
 
 /// {"prediction", "version", "parameters"}, with which every object begins.
@@ -36,7 +36,7 @@ void print(const Answer& answer, bool as_json);
 [[nodiscard]] Json known(double value);
 [[nodiscard]] Json known(const std::optional<double>& value);
 
-/// A value as a cell: twelve digits, words as they are, "-" for null.
+/// A value as a cell: twelve digits, words made printable, "-" for null, "> 1.8e308" for infinity.
 [[nodiscard]] std::string shown(const Json& value);
 
 /// Six digits, for tables.

@@ -52,6 +52,14 @@ std::string json_text(const Rows& rows, const Examination& examination) {
 
 }  // namespace
 
+FileKind certificate_kind() {
+  return marked_kind("a certificate of Dewpoint", "{\n  \"experiment\": \"verify", "\"effort\"");
+}
+
+FileKind certificate_table_kind() {
+  return marked_kind("the table of a certificate", "| id | where | statement |", ", Dewpoint ");
+}
+
 std::optional<std::vector<Examined>> read_certificate(const CertificateFiles& files,
                                                       const Examination& examination) {
   std::vector<Examined> rows = in_order(rows_of(files.json(), examination), examination);
@@ -70,11 +78,12 @@ std::vector<Examined> complete_certificate(const CertificateFiles& files,
   std::erase_if(missing, [&](const claims::Claim* claim) { return rows.contains(claim->id); });
   (void)examine(examination, missing, [&](const Examined& row) {
     rows[row.claim->id] = row;
-    write_text_file(files.part(), json_text(rows, examination));
+    write_text_file({files.part(), files.force}, certificate_kind(), json_text(rows, examination));
   });
-  write_text_file(files.json(), json_text(rows, examination));
+  write_text_file({files.json(), files.force}, certificate_kind(), json_text(rows, examination));
   std::vector<Examined> all = in_order(rows, examination);
-  write_text_file(files.markdown(), certificate_markdown(examination, all));
+  write_text_file({files.markdown(), files.force}, certificate_table_kind(),
+                  certificate_markdown(examination, all));
   std::filesystem::remove(files.part());
   return all;
 }

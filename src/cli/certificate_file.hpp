@@ -14,17 +14,23 @@
 #include <vector>
 
 #include "cli/examination.hpp"
+#include "dewpoint/core/output_file.hpp"
 
 namespace dewpoint::cli {
 
 struct CertificateFiles {
   std::filesystem::path folder;
-  std::string name;  // "certificate", "errata"
+  std::string name;    // "certificate", "errata"
+  bool force = false;  // they may take the place of anything
 
   [[nodiscard]] std::filesystem::path json() const { return folder / (name + ".json"); }
   [[nodiscard]] std::filesystem::path markdown() const { return folder / (name + ".md"); }
   [[nodiscard]] std::filesystem::path part() const { return folder / (name + ".part.json"); }
 };
+
+/// Certificates and their parts, and their tables.
+[[nodiscard]] FileKind certificate_kind();
+[[nodiscard]] FileKind certificate_table_kind();
 
 /// The rows of all claims, if the certificate is there, whole and of this examination.
 [[nodiscard]] std::optional<std::vector<Examined>> read_certificate(const CertificateFiles& files,

@@ -30,6 +30,7 @@ struct GenerateOptions {
 struct ExportOptions {
   std::string checkpoint;
   std::string folder;
+  bool force = false;
 };
 
 std::filesystem::path tokenizer_path(const GenerateOptions& o) {
@@ -88,10 +89,11 @@ void add_export(Program& program, CLI::App& checkpoint) {
       ->required();
   verb->add_option("-o,--output", o->folder, "Folder for config.json and model.safetensors")
       ->required();
+  add_force(*verb, o->force);
   add_example(*verb, "dewpoint checkpoint export model.bin -o model");
   verb->callback([&program, o] {
     program.action = [o] {
-      models::Decoder::open(o->checkpoint).save(o->folder);
+      models::Decoder::open(o->checkpoint).save({o->folder, o->force});
       fmt::print("model   {}\n", o->folder);
       return 0;
     };

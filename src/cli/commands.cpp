@@ -74,6 +74,10 @@ void add_common(CLI::App& verb, CommonOptions& options) {
   verb.add_flag("--json", options.json, "One JSON object on standard output");
 }
 
+void add_force(CLI::App& verb, bool& force) {
+  verb.add_flag("--force", force, "Replace what is in the way, even if Dewpoint did not write it");
+}
+
 void add_example(CLI::App& verb, const std::string& command) {
   verb.footer("Example:\n  " + command);
 }

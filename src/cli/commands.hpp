@@ -65,6 +65,9 @@ struct CommonOptions {
 };
 void add_common(CLI::App& verb, CommonOptions& options);
 
+/// --force, of every verb that writes: whether files that are not ours may be replaced.
+void add_force(CLI::App& verb, bool& force);
+
 /// "EXAMPLE" section at the end of a verb's help.
 void add_example(CLI::App& verb, const std::string& command);
 

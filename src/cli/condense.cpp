@@ -33,6 +33,7 @@ struct CondenseOptions {
   double keys_dimension = 0.0;
   bool unscaled = false;
   std::string output;
+  bool force = false;
   const CLI::Option* signal_option = nullptr;
   const CLI::Option* planted_option = nullptr;
   const CLI::Option* top_option = nullptr;
@@ -99,9 +100,10 @@ store::StudyRecord study_of(const experiments::Condense& question, int threads,
 
 Answer condense_answer(const CondenseOptions& o, const std::string& command) {
   const experiments::Condense question = question_of(o);
-  if (!o.output.empty()) require_writable(o.output);
+  const OutputFile output(o.output, o.force);
+  if (!o.output.empty()) require_study_place(output, "condense");
   const store::StudyRecord study = study_of(question, o.common.threads, command);
-  if (!o.output.empty()) store::write_study(o.output, study);
+  if (!o.output.empty()) store::write_study(output, study);
   std::string text = condense_text(question, study.frames[0], study.frames[1]);
   if (!o.output.empty()) text += fmt::format("study   {}\n", o.output);
   return {{{"experiment", "condense"},
@@ -136,6 +138,7 @@ void add_options(CLI::App& verb, CondenseOptions& o) {
       "Scores <q,k>/sqrt(d) of Gaussian keys and a Gaussian query, new per draw, in this d");
   verb.add_flag("--unscaled", o.unscaled, "Without the factor 1/sqrt(d)")->needs(keys);
   verb.add_option("-o,--output", o.output, "Study file");
+  add_force(verb, o.force);
   planted->excludes(signal);
   top->excludes(bound);
   o.signal_option = signal;

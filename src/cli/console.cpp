@@ -12,6 +12,8 @@
 #include <thread>
 #include <utility>
 
+#include "dewpoint/core/printable.hpp"
+
 namespace dewpoint::cli {
 namespace {
 
@@ -111,6 +113,8 @@ void stop_on_signals() {
   });
   std::signal(SIGINT, note_signal);
   std::signal(SIGTERM, note_signal);
+  // A terminal that closes ends the work as cleanly, unless nohup has the program outlive it.
+  if (std::signal(SIGHUP, note_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
 std::stop_token stop_token() {
@@ -126,7 +130,7 @@ Listener::~Listener() { current_listener = nullptr; }
 
 void tell(const std::string& note) {
   if (current_listener != nullptr) return current_listener->told_(note);
-  fmt::print(stderr, "{}\n", note);
+  fmt::print(stderr, "{}\n", printable(note));
 }
 
 int received_signal() { return signal_number; }

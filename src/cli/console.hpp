@@ -93,13 +93,14 @@ class Listener {
   Told told_;
 };
 
-/// One line that the user should know while the verb goes on: on standard error.
+/// One line that the user should know while the verb goes on: on standard error, made printable.
 void tell(const std::string& note);
 
 /// "3 s", "2 min 5 s", "1 h 20 min".
 [[nodiscard]] std::string duration_text(double seconds);
 
-/// From now on the first Ctrl-C or SIGTERM requests a stop; the second ends the program at once.
+/// From now on the first Ctrl-C, SIGTERM or SIGHUP requests a stop; the second ends the program at
+/// once. Under nohup SIGHUP is ignored as before.
 void stop_on_signals();
 /// What verbs look at: the request of signals, or of the Listener of this thread.
 [[nodiscard]] std::stop_token stop_token();

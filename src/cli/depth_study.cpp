@@ -41,7 +41,7 @@ std::vector<std::pair<std::string, std::string>> parameters_of(const experiments
 store::StudyRecord depth_study(const experiments::PhaseDepth& parameters, int threads,
                                const std::string& command) {
   const experiments::PhaseDepth p = experiments::resolved(parameters);
-  store::StudyRecord study = begin_study("phase depth", p.seed, command);
+  store::StudyRecord study = begin_study(kPhaseDepth, p.seed, command);
   study.parameters = parameters_of(p);
   ProgressLine progress("phase depth");
   study.frames.push_back(experiments::phase_depth(p, {threads, stop_token(), progress.callback()}));

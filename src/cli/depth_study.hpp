@@ -10,6 +10,8 @@
 
 namespace dewpoint::cli {
 
+inline constexpr const char* kPhaseDepth = "phase depth";  // the experiment
+
 /// Runs phase_depth with a progress line; frames "phase_depth" and, where there is one,
 /// "depth_theory".
 [[nodiscard]] store::StudyRecord depth_study(const experiments::PhaseDepth& parameters, int threads,

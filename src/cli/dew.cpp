@@ -37,6 +37,7 @@ struct DewOptions {
   std::size_t draws = 400;
   std::size_t top = 256;
   std::string study;  // file to keep it in; none: empty
+  bool force = false;
   DewScoresOptions scores;
 };
 
@@ -120,11 +121,11 @@ void write_study(const DewOptions& o, const std::vector<LawReport>& reports,
   for (const LawReport& report : reports) {
     study.frames.push_back(report.frame.renamed("dew " + report.name));
   }
-  store::write_study(o.study, study);
+  store::write_study({o.study, o.force}, study);
 }
 
 Answer dew_of_laws(const DewOptions& o, const std::string& command) {
-  if (!o.study.empty()) require_writable(o.study);
+  if (!o.study.empty()) require_study_place({o.study, o.force}, "dew");
   const experiments::DewCurve question{lengths_of(o.n), o.draws, o.top, o.common.seed};
   std::vector<std::unique_ptr<scores::TopLaw>> laws;
   const std::vector<std::string>& names = o.laws.empty() ? kLaws : o.laws;
@@ -179,9 +180,14 @@ void add_dew(Program& program) {
   verb->add_option("--law", o->laws, score_law_help() + "; several times if wanted")
       ->allow_extra_args(false);
   verb->add_option("--n", o->n, "Keys: a list, or first:last:count[:log]")->capture_default_str();
-  verb->add_option("--draws", o->draws, "Queries per length")->capture_default_str();
-  verb->add_option("--top", o->top, "Best keys that are drawn one by one")->capture_default_str();
+  verb->add_option("--draws", o->draws, "Queries per length")
+      ->check(CLI::Range(2, 100000000))
+      ->capture_default_str();
+  verb->add_option("--top", o->top, "Best keys that are drawn one by one")
+      ->check(CLI::Range(3, 100000000))
+      ->capture_default_str();
   verb->add_option("-o,--output", o->study, "Keep the curves of laws as a study in this file");
+  add_force(*verb, o->force);
   o->scores.add_to(*verb);
   add_common(*verb, o->common);
   add_example(*verb, "dewpoint dew --law gaussian --law sphere:d=5 --n 1e2:1e15:14:log");

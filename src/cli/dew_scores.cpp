@@ -11,8 +11,10 @@
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/frame_json.hpp"
+#include "dewpoint/core/unknown.hpp"
 #include "dewpoint/diagnosis/growth.hpp"
 #include "dewpoint/diagnosis/tail_estimators.hpp"
+#include "dewpoint/observables/dew_point.hpp"
 
 namespace dewpoint::cli {
 namespace {
@@ -94,6 +96,18 @@ std::vector<double> capacity_grid(double participation_beta) {
   return betas;
 }
 
+/// Scores so small that no gap between them counts would all seem tied.
+void require_size(const Matrix<double>& scores) {
+  double largest = 0.0;
+  for (std::size_t k = 0; k < scores.size(); ++k) {
+    largest = std::max(largest, std::abs(scores.data()[k]));
+  }
+  if (largest == 0.0 || largest >= observables::kSmallestGap) return;
+  throw Error(Code::bad_value,
+              fmt::format("scores: the largest is {:.3g} in size; allowed: {:g} to {:g}", largest,
+                          observables::kSmallestGap, observables::kLargestScore));
+}
+
 struct HeadReport {
   std::size_t queries, keys;
   Growth growth;
@@ -108,6 +122,7 @@ struct HeadReport {
 HeadReport measure(const DewScoresOptions& o, const Given& arrays, const CommonOptions& common,
                    const RunContext& context) {
   const Matrix<double> scores = read_input(o, arrays);
+  require_size(scores);
   const std::vector<std::size_t> kept = kept_columns(o.keep, scores);
   const RowBootstrap bootstrap(scores.rows(), {o.replicates, common.seed});
   HeadReport head{};
@@ -224,18 +239,21 @@ Json head_json(const HeadReport& head, const DewScoresOptions& o, std::uint64_t 
 
 // ---- text -----------------------------------------------------------------------------------
 
+std::string quartile_text(const Estimate& logarithm) {
+  return short_text({std::exp(logarithm.mean), kUnknown, logarithm.samples});
+}
+
 std::string lengths_text(const HeadReport& head) {
   Json records = Json::array();
   for (std::size_t i = 0; i < head.growth.points.size(); ++i) {
     const GrowthPoint& point = head.growth.points[i];
-    records.push_back(
-        {{"n", fmt::format("{}", point.keys)},
-         {"dew", short_text(scale_of(point.log_dew_median))},
-         {"quartiles", fmt::format("{:.4g} .. {:.4g}", std::exp(point.log_dew_lower.mean),
-                                   std::exp(point.log_dew_upper.mean))},
-         {"pr", short_text(scale_of(point.log_participation))},
-         {"accumulation", short_text(scale_of(point.log_accumulation))},
-         {"slope", i < head.slopes.size() ? short_text(head.slopes[i]) : ""}});
+    records.push_back({{"n", fmt::format("{}", point.keys)},
+                       {"dew", short_text(scale_of(point.log_dew_median))},
+                       {"quartiles", fmt::format("{} .. {}", quartile_text(point.log_dew_lower),
+                                                 quartile_text(point.log_dew_upper))},
+                       {"pr", short_text(scale_of(point.log_participation))},
+                       {"accumulation", short_text(scale_of(point.log_accumulation))},
+                       {"slope", i < head.slopes.size() ? short_text(head.slopes[i]) : ""}});
   }
   return to_text(records, {{"n", "n"},
                            {"dew", "β_dew median"},
@@ -341,7 +359,8 @@ std::string verdict_text(const std::string& scale, const diagnosis::GrowthVerdic
 }
 
 std::string short_text(const Estimate& estimate) {
-  if (estimate.samples == 0) return "-";
+  if (estimate.samples == 0 || std::isnan(estimate.mean)) return "-";
+  if (std::isinf(estimate.mean)) return "never";
   if (!std::isfinite(estimate.standard_error)) return fmt::format("{:.4g}", estimate.mean);
   if (estimate.standard_error == 0.0) return fmt::format("{:.10g}", estimate.mean);
   return fmt::format("{:.4g} ± {:.2g}", estimate.mean, estimate.standard_error);

@@ -45,7 +45,8 @@ struct DewScoresOptions {
 [[nodiscard]] std::string verdict_text(const std::string& scale,
                                        const diagnosis::GrowthVerdict& verdict);
 
-/// "8.21 ± 0.31": four digits of the value, two of its error, nothing for an error that is unknown.
+/// "8.21 ± 0.31": four digits of the value, two of its error, nothing for an error that is unknown;
+/// "never" for a scale that is infinite, "-" for a number that is not known.
 [[nodiscard]] std::string short_text(const Estimate& estimate);
 
 }  // namespace dewpoint::cli

@@ -18,18 +18,19 @@ struct ExportCommand {
   std::string study;
   std::vector<std::string> outputs;
   std::string frame;
+  bool force = false;
   bool json = false;
 };
 
 int run_export(const ExportCommand& o) {
   for (const std::string& output : o.outputs) {
-    (void)exports::format_of(output);
-    require_writable(output);
+    exports::require_export_places({output, o.force}, exports::format_of(output));
   }
   const store::StudyRecord study = store::read_study(o.study);
   std::vector<std::string> files;
   for (const std::string& output : o.outputs) {
-    for (const auto& file : exports::write(study, output, exports::format_of(output), {o.frame})) {
+    const exports::Format format = exports::format_of(output);
+    for (const auto& file : exports::write(study, output, format, {o.frame, o.force})) {
       files.push_back(file.string());
     }
   }
@@ -52,6 +53,7 @@ void add_export(Program& program) {
       ->required()
       ->allow_extra_args(false);
   verb->add_option("--frame", o->frame, "Only this frame, where a study has several");
+  add_force(*verb, o->force);
   verb->add_flag("--json", o->json, "One JSON object on standard output");
   add_example(*verb, "dewpoint export phase.study -o phase.csv -o phase.nc");
   verb->callback([&program, o] { program.action = [o] { return run_export(*o); }; });

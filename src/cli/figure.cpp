@@ -9,6 +9,7 @@
 #include "cli/answer.hpp"
 #include "cli/commands.hpp"
 #include "cli/fitted_figure.hpp"
+#include "cli/printable_study.hpp"
 #include "cli/study_record.hpp"
 #include "cli/terminal_style.hpp"
 #include "dewpoint/report/figure_file.hpp"
@@ -28,25 +29,30 @@ struct FigureCommand {
   CollapseChoice collapse;
   bool fit_amplitude = false;
   bool data = false;
+  bool force = false;
   bool json = false;
 };
 
 report::FigureRequest request_of(const FigureCommand& o) {
   report::FigureRequest request = o.request;
   for (const std::string& place : o.at) request.at.push_back(report::parse_at(place));
-  const store::StudySummary summary = store::summarise(o.study);
+  const store::StudySummary summary = printable_summary(store::summarise(o.study));
   request.unfinished = summary.sweep && summary.measured < summary.planned;
   if (request.title.empty()) request.title = summary.title;
   return request;
 }
 
 int run_figure(const FigureCommand& o) {
-  for (const std::string& output : o.outputs) require_writable(output);
+  const report::Companions companions{o.data, o.data};
+  for (const std::string& output : o.outputs) {
+    report::require_figure_places({output, o.force}, companions);
+  }
   CollapseChoice choice = o.collapse;
   if (o.fit_amplitude) choice.amplitude.reset();
-  const FittedFigure drawn = fitted_figure(store::read_study(o.study), request_of(o), choice);
+  const FittedFigure drawn =
+      fitted_figure(printable_study(store::read_study(o.study)), request_of(o), choice);
   for (const std::string& output : o.outputs) {
-    report::write_figure(drawn.figure, output, {o.data, o.data});
+    report::write_figure(drawn.figure, {output, o.force}, companions);
   }
   if (o.json) {
     fmt::print("{}\n",
@@ -100,6 +106,7 @@ void add_figure(Program& program) {
   verb->add_option("--title", request.title, "Above the figure; the study's own if not given");
   add_collapse_options(*verb, *o);
   verb->add_flag("--data", o->data, "The points (x.csv) and the gnuplot script (x.gp) beside it");
+  add_force(*verb, o->force);
   verb->add_flag("--json", o->json, "One JSON object on standard output");
   add_example(*verb, "dewpoint figure phase.study --kind curve -o phase.svg");
   verb->callback([&program, o] { program.action = [o] { return run_figure(*o); }; });

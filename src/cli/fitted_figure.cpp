@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/estimate.hpp"
@@ -88,19 +89,38 @@ std::vector<diagnosis::SizeCurve> curves_of(const std::vector<report::StudyLine>
   return curves;
 }
 
+Estimate drawn(const diagnosis::CollapseParameter& parameter) {
+  Estimate value = parameter.value;
+  if (!parameter.determined()) value.standard_error = std::numeric_limits<double>::infinity();
+  return value;
+}
+
 report::CollapseFit drawn(const diagnosis::Collapse& fit, bool logarithmic) {
   report::CollapseFit out;
-  out.critical = fit.critical.value;
-  out.exponent = fit.width_exponent.value;
-  out.amplitude = fit.height_exponent.value;
+  out.critical = drawn(fit.critical);
+  out.exponent = drawn(fit.width_exponent);
+  out.amplitude = drawn(fit.height_exponent);
   out.amplitude.mean = -out.amplitude.mean;  // drawn is y L^amplitude, fitted y = L^b f
   out.quality = fit.quality.mean;
   out.size_variable = logarithmic ? "log n" : "n";
   return out;
 }
 
+// Which values collapse the curves about as well as the best.
+std::string range_text(const diagnosis::CollapseParameter& parameter) {
+  if (std::isfinite(parameter.lowest)) return fmt::format("any above {:.4g}", parameter.lowest);
+  if (std::isfinite(parameter.highest)) return fmt::format("any below {:.4g}", parameter.highest);
+  return "any value";
+}
+
 // The error, and over which values the picture still looks collapsed.
 std::string line_of(const char* name, const diagnosis::CollapseParameter& parameter) {
+  if (!parameter.determined()) {
+    return fmt::format(
+        "{} not determined by these data: {} fits about as well; more sizes, a wider range of x or "
+        "smaller errors are needed\n",
+        name, range_text(parameter));
+  }
   return fmt::format("{} {} (quality within 1 of the best from {:.4g} to {:.4g})\n", name,
                      to_string(parameter.value), parameter.lowest, parameter.highest);
 }

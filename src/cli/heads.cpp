@@ -12,6 +12,7 @@
 #include "cli/heads_text.hpp"
 #include "cli/study_record.hpp"
 #include "cli/terminal_style.hpp"
+#include "dewpoint/checkpoint/head_dump_writer.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/report/head_figures.hpp"
 
@@ -64,12 +65,15 @@ store::StudyRecord study_of(const HeadsQuestion& question, const HeadsMeasuremen
 }
 
 Answer heads_answer(const HeadsOptions& o, const Program& program) {
-  if (!o.output.empty()) require_writable(o.output);
-  if (!o.question.dump_output.empty()) require_writable(o.question.dump_output);
+  const OutputFile output(o.output, o.question.force);
+  if (!o.output.empty()) require_study_place(output, "heads");
+  if (!o.question.dump_output.empty()) {
+    require_writable(output.beside(o.question.dump_output), checkpoint::dump_kind());
+  }
   const HeadsQuestion question = question_of(o, program.given);
   const HeadsMeasurement found = measure_heads(question);
   const store::StudyRecord study = study_of(question, found, program.command_line);
-  if (!o.output.empty()) store::write_study(o.output, study);
+  if (!o.output.empty()) store::write_study(output, study);
   Answer answer{heads_json(question, found, study.frames.front()), ""};
   answer.json["study"] = o.output.empty() ? Json() : Json(o.output);
   answer.text = heads_text(question, found);
@@ -119,6 +123,7 @@ void add_options(CLI::App& verb, HeadsOptions& o) {
       ->check(CLI::Range(20, 100000))
       ->capture_default_str();
   verb.add_option("-o,--output", o.output, "Study file");
+  add_force(verb, o.question.force);
   verb.add_flag("--map", o.map, "Draw the map of phases in the terminal");
   q.text.add_to(verb);
   const char* group = "Text for a checkpoint";

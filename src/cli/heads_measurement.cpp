@@ -56,14 +56,15 @@ HeadsMeasurement measure_dumped(const HeadsQuestion& q) {
 
 // ---- a checkpoint ---------------------------------------------------------------------------
 
-std::vector<std::pair<std::string, std::string>> model_parameters(const HeadsQuestion& q,
-                                                                  const models::Decoder& decoder,
-                                                                  std::size_t length,
-                                                                  std::size_t sequences) {
+std::vector<std::pair<std::string, std::string>> model_parameters(
+    const HeadsQuestion& q, const models::Decoder& decoder, std::size_t length,
+    const experiments::TokenWindows& windows) {
   return {{"model_type", decoder.config().model_type},
+          {"head_dim", std::to_string(decoder.config().attention.head_dimension)},
           {"text", q.text.text.empty() ? q.text.ids : q.text.text},
           {"length", std::to_string(length)},
-          {"sequences", std::to_string(sequences)},
+          {"sequences", std::to_string(windows.tokens.size())},
+          {"windows", windows.begin},
           {"rope", q.rope}};
 }
 
@@ -89,8 +90,8 @@ void diagnose_one(const HeadsQuestion& q, const HeadSurvey& setting, const model
 
 /// Several sequences: rows add up, whole rows of scores as far as memory goes.
 void diagnose_many(const HeadsQuestion& q, HeadSurvey setting, const models::Decoder& decoder,
-                   const std::vector<std::span<const int>>& windows,
-                   const models::ForwardOptions& run, std::vector<HeadDiagnosis>& heads) {
+                   const std::vector<std::vector<int>>& windows, const models::ForwardOptions& run,
+                   std::vector<HeadDiagnosis>& heads) {
   const scaling::AttentionConfig& config = decoder.config().attention;
   const std::size_t whole_rows =
       kMostScoreBytes / (config.layers * config.heads * windows.front().size() * sizeof(double));
@@ -141,18 +142,19 @@ HeadsMeasurement measure_model(const HeadsQuestion& q) {
   if (q.perplexity) models::require_causal(decoder.config());  // before long work
   const ModelText text = read_tokens(q.text, decoder, q.input);
   const std::size_t length = length_of(q, decoder, text.tokens.size());
-  const auto windows = experiments::token_windows(text.tokens, length, q.sequences, text.beginning);
+  const experiments::TokenWindows cut =
+      experiments::token_windows(text.tokens, length, q.sequences, text.beginning);
+  const std::vector<std::vector<int>>& windows = cut.tokens;
   const std::size_t trained =
       q.train_length > 0 ? q.train_length : decoder.config().attention.max_positions;
   const HeadSurvey setting = survey_of(q, length, trained);
   models::ForwardOptions run;
   run.rope = rotation_of(q.rope, decoder.config(), length);
 
-  HeadsMeasurement found{
-      {}, setting.options, model_parameters(q, decoder, length, windows.size()), {}, {}};
+  HeadsMeasurement found{{}, setting.options, model_parameters(q, decoder, length, cut), {}, {}};
   if (!q.dump_output.empty()) {
     experiments::capture_heads(decoder, windows.front(), run, {decoder.config().model_type, {}},
-                               checkpoint::ElementType::f32, q.dump_output, quiet(q));
+                               checkpoint::ElementType::f32, {q.dump_output, q.force}, quiet(q));
   }
   if (windows.size() == 1) {
     diagnose_one(q, setting, decoder, windows.front(), run, found.heads);

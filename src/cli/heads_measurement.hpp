@@ -36,6 +36,7 @@ struct HeadsQuestion {
   bool whole_rows = true;  // also what needs whole rows of scores: companions, tail, growth
   bool perplexity = false;
   std::string dump_output;  // where queries and keys are written; empty: nowhere
+  bool force = false;       // what is written may take the place of anything
 };
 
 struct HeadsMeasurement {

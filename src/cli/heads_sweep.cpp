@@ -30,6 +30,8 @@
 namespace dewpoint::cli {
 namespace {
 
+constexpr const char* kHeadsSweep = "heads sweep";
+
 /// Those that people use without training for them.
 const std::vector<std::string> kSchedules = {"yarn", "log-n"};
 
@@ -44,12 +46,14 @@ struct SweepOptions {
   std::size_t head_sequences = 4;
   std::size_t train_length = 0;
   std::string output;
+  bool force = false;
   std::vector<std::string> figures;
 };
 
 struct Sweep {
   std::vector<std::size_t> lengths;
   std::size_t train_length;
+  std::string windows_begin;  // how, at every length where it is not the same at all
   Frame loss;
   Frame iso_phase{"iso_phase"};
   Frame schedules{"schedules"};
@@ -141,6 +145,19 @@ std::vector<double> multipliers_with_one(const std::string& text) {
   return multipliers;
 }
 
+std::string beginnings_of(const experiments::LossQuestion& question) {
+  std::vector<std::string> ways, by_length;
+  for (const std::size_t length : question.lengths) {
+    ways.push_back(experiments::token_windows(question.tokens, length, question.sequences,
+                                              question.beginning_token)
+                       .begin);
+    by_length.push_back(fmt::format("{}: {}", length, ways.back()));
+  }
+  const bool one = std::count(ways.begin(), ways.end(), ways.front()) ==
+                   static_cast<std::ptrdiff_t>(ways.size());
+  return one ? ways.front() : fmt::format("{}", fmt::join(by_length, "; "));
+}
+
 Sweep measure(const SweepOptions& o) {
   if (!is_checkpoint(o.checkpoint)) {
     throw Error(Code::bad_value,
@@ -176,6 +193,7 @@ Sweep measure(const SweepOptions& o) {
     sweep.loss = experiments::study_loss(decoder, question,
                                          {o.common.threads, stop_token(), progress.callback()});
   }
+  sweep.windows_begin = beginnings_of(question);
   measure_phases(o, sweep);
   add_schedules(sweep);
   return sweep;
@@ -233,47 +251,44 @@ std::string sweep_text(const SweepOptions& o, const Sweep& sweep) {
                            {"iso", "m of the same phase"},
                            {"dew", "β_dew of heads"},
                            {"yarn", "yarn m"},
-                           {"logn", "log-n m"}});
+                           {"logn", "log-n m"}}) +
+         fmt::format("windows begin {}\n", sweep.windows_begin);
 }
 
 store::StudyRecord study_of(const SweepOptions& o, const Sweep& sweep, const std::string& command) {
-  store::StudyRecord study = begin_study("heads sweep", o.common.seed, command);
+  store::StudyRecord study = begin_study(kHeadsSweep, o.common.seed, command);
   study.parameters = {{"checkpoint", o.checkpoint},
                       {"text", o.text.text.empty() ? o.text.ids : o.text.text},
                       {"train_length", std::to_string(sweep.train_length)},
+                      {"windows", sweep.windows_begin},
                       {"sequences", std::to_string(o.sequences)},
                       {"head_sequences", std::to_string(o.head_sequences)}};
   study.frames = {sweep.loss, sweep.iso_phase, sweep.schedules};
   return study;
 }
 
-/// Asked before long work.
-void require_figure(const std::string& file) {
-  const std::string ending = std::filesystem::path(file).extension().string();
-  if (ending != ".svg" && ending != ".png" && ending != ".pdf") {
-    throw Error(Code::bad_value, fmt::format("figure '{}' must end in .svg, .png or .pdf", file));
-  }
-  require_writable(file);
-}
-
 Answer sweep_answer(const SweepOptions& o, const std::string& command) {
-  if (!o.output.empty()) require_writable(o.output);
-  for (const std::string& figure : o.figures) require_figure(figure);
+  const OutputFile output(o.output, o.force);
+  if (!o.output.empty()) require_study_place(output, kHeadsSweep);
+  for (const std::string& figure : o.figures) {
+    report::require_figure_places(output.beside(figure));
+  }
   const Sweep sweep = measure(o);
   const store::StudyRecord study = study_of(o, sweep, command);
-  if (!o.output.empty()) store::write_study(o.output, study);
+  if (!o.output.empty()) store::write_study(output, study);
   for (const std::string& figure : o.figures) {
-    report::write_figure(report::figure_of_loss_sweep(study), figure);
+    report::write_figure(report::figure_of_loss_sweep(study), output.beside(figure));
   }
   Answer answer;
   answer.text = sweep_text(o, sweep);
   if (!o.output.empty()) answer.text += fmt::format("study   {}\n", o.output);
   for (const std::string& figure : o.figures) answer.text += fmt::format("figure  {}\n", figure);
-  answer.json = {{"experiment", "heads sweep"},
+  answer.json = {{"experiment", kHeadsSweep},
                  {"version", version()},
                  {"seed", o.common.seed},
                  {"checkpoint", o.checkpoint},
                  {"train_length", sweep.train_length},
+                 {"windows", sweep.windows_begin},
                  {"study", o.output.empty() ? Json() : Json(o.output)},
                  {"loss", to_json(sweep.loss)},
                  {"iso_phase", to_json(sweep.iso_phase)},
@@ -306,6 +321,7 @@ void add_heads_sweep(Program& program, CLI::App& heads) {
   verb->add_option("--train-length", o->train_length, "Default: the model's own")
       ->check(CLI::PositiveNumber);
   verb->add_option("-o,--output", o->output, "Study file");
+  add_force(*verb, o->force);
   verb->add_option("--figure", o->figures, "x.svg, x.png or x.pdf; several if wanted")
       ->allow_extra_args(false);
   o->text.add_to(*verb);

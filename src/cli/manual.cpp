@@ -103,7 +103,7 @@ std::string man_page(const CLI::App& app) {
       ".SH EXIT STATUS\n.TP\n.B 0\nDone.\n.TP\n.B 1\nThe environment failed: no room, no "
       "permission, "
       "a missing tool.\n.TP\n.B 2\nThe command or a file must be changed; the message says how.\n"
-      ".TP\n.B 130, 143\nInterrupted.\n";
+      ".TP\n.B 129, 130, 143\nInterrupted: the terminal closed, Ctrl-C, SIGTERM.\n";
   return page;
 }
 

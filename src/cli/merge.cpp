@@ -16,12 +16,14 @@ namespace {
 struct MergeCommand {
   std::vector<std::string> studies;
   std::string output;
+  bool force = false;
   bool json = false;
 };
 
 int run_merge(const MergeCommand& o) {
-  require_writable(o.output);
-  store::merge({o.studies.begin(), o.studies.end()}, o.output);
+  const OutputFile output(o.output, o.force);
+  require_study_place(output);
+  store::merge({o.studies.begin(), o.studies.end()}, output);
   const store::StudySummary made = store::summarise(o.output);
   if (o.json) {
     fmt::print("{}\n", Json{{"study", o.output},
@@ -43,7 +45,10 @@ void add_merge(Program& program) {
       "merge", "Joins studies of one experiment; of a cell that several have, the most replicas");
   const auto o = std::make_shared<MergeCommand>();
   verb->add_option("studies", o->studies, "Study files")->required();
-  verb->add_option("-o,--output", o->output, "Study file to write")->required();
+  verb->add_option("-o,--output", o->output,
+                   "Study file to write; one of the same experiment is replaced")
+      ->required();
+  add_force(*verb, o->force);
   verb->add_flag("--json", o->json, "One JSON object on standard output");
   add_example(*verb, "dewpoint merge phase.study phase.study -o both.study");
   verb->callback([&program, o] { program.action = [o] { return run_merge(*o); }; });

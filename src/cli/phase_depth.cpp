@@ -18,6 +18,7 @@
 #include "dewpoint/core/frame_json.hpp"
 #include "dewpoint/core/grid.hpp"
 #include "dewpoint/report/depth.hpp"
+#include "dewpoint/report/sheet.hpp"
 #include "dewpoint/studies/depth_theory.hpp"
 
 namespace dewpoint::cli {
@@ -39,6 +40,7 @@ struct DepthOptions {
   std::size_t singular_values = 0;
   std::size_t probes = 32;
   std::string output;
+  bool force = false;
 };
 
 // A number that may be written as 1e4 but must be whole.
@@ -108,6 +110,12 @@ const Estimate& cell_at(const Frame& frame, const Variable& variable, std::size_
   return variable.cells[row * (variable.cells.size() / rows)];
 }
 
+// Blank where nothing is known; a gap of 0 has no logarithm.
+std::string cell_text(const Column& column, double mean) {
+  if (std::isnan(mean)) return "";
+  return std::isinf(mean) ? "gap 0" : fmt::format(fmt::runtime(column.format), mean);
+}
+
 std::string table_text(const Frame& frame) {
   std::string text;
   const auto& gammas = frame.dimension("gamma").coordinates;
@@ -124,8 +132,7 @@ std::string table_text(const Frame& frame) {
         const Variable* variable = frame.find_variable(column.variable);
         if (variable == nullptr) continue;
         const double mean = cell_at(frame, *variable, g * layers.size() + l).mean;
-        text += fmt::format(" {:>11}",
-                            std::isnan(mean) ? "" : fmt::format(fmt::runtime(column.format), mean));
+        text += fmt::format(" {:>11}", cell_text(column, mean));
       }
       text += "\n";
     }
@@ -145,17 +152,24 @@ std::string unresolved_text(const Frame& frame) {
              : "";
 }
 
-std::vector<std::string> save(const store::StudyRecord& study, const std::string& output) {
+OutputFile depth_stem(const OutputFile& output) {
+  return output.beside(std::filesystem::path(output.path).replace_extension());
+}
+
+std::vector<std::string> save(const store::StudyRecord& study, const OutputFile& output) {
   store::write_study(output, study);
-  const std::filesystem::path stem = std::filesystem::path(output).replace_extension();
+  std::vector<std::string> files{output.path.string()};
   try {
-    report::draw(report::figure_of_depth(study), stem);
+    report::draw(report::figure_of_depth(study), depth_stem(output));
   } catch (const Error& error) {
     if (error.code() != Code::missing_tool) throw;
     tell(fmt::format("dewpoint: no figure: {}", error.what()));
-    return {output};
+    return files;
   }
-  return {output, stem.string() + ".svg", stem.string() + ".png"};
+  for (const OutputFile& file : report::both_files(depth_stem(output))) {
+    files.push_back(file.path.string());
+  }
+  return files;
 }
 
 Answer exact_answer(const DepthOptions& o) {
@@ -177,10 +191,14 @@ Answer exact_answer(const DepthOptions& o) {
 
 Answer measured_answer(DepthOptions& o, const Program& program) {
   const experiments::PhaseDepth p = measured_parameters(o, program.given);
-  if (!o.output.empty()) require_writable(o.output);
+  const OutputFile output(o.output, o.force);
+  if (!o.output.empty()) {
+    require_study_place(output, kPhaseDepth);
+    report::require_both_files(depth_stem(output));
+  }
   const store::StudyRecord study = depth_study(p, o.common.threads, program.command_line);
   const std::vector<std::string> files =
-      o.output.empty() ? std::vector<std::string>{} : save(study, o.output);
+      o.output.empty() ? std::vector<std::string>{} : save(study, output);
   Json frames = Json::object();
   for (const Frame& frame : study.frames) frames[frame.name()] = to_json(frame);
   const Frame& frame = study.frames[0];
@@ -228,6 +246,7 @@ void add_phase_depth(Program& program, CLI::App& phase) {
   verb->add_flag("--exact", o->exact,
                  "No tokens: the exact recursion of a simplex or of two levels, n up to 1e300");
   verb->add_option("-o,--output", o->output, "Study file; the figure gets its name");
+  add_force(*verb, o->force);
   o->norm.add_to(*verb);
   o->cloud.add_to(*verb);
   add_common(*verb, o->common);

@@ -33,6 +33,7 @@ struct MapOptions {
   std::string gamma = "0.25:8:32";
   std::string output = "phase-map.study";
   bool no_figure = false;
+  bool force = false;
 };
 
 experiments::PhaseMap map_parameters(MapOptions& o, const Given& given) {
@@ -67,12 +68,15 @@ void announce_cost(const experiments::PhaseMap& map, int threads) {
   }
 }
 
+OutputFile stem_of(const OutputFile& study) {
+  return study.beside(std::filesystem::path(study.path).replace_extension());
+}
+
 // Draws the figures if it can; a missing gnuplot is said, not fatal: the study is complete.
 std::vector<std::string> draw_if_possible(const store::StudyRecord& study,
-                                          const std::filesystem::path& output) {
-  const std::filesystem::path stem = std::filesystem::path(output).replace_extension();
+                                          const OutputFile& output) {
   try {
-    return draw_phase_map(study, stem);
+    return draw_phase_map(study, stem_of(output));
   } catch (const Error& error) {
     if (error.code() != Code::missing_tool) throw;
     tell(fmt::format("dewpoint: no figure: {}", error.what()));
@@ -83,12 +87,14 @@ std::vector<std::string> draw_if_possible(const store::StudyRecord& study,
 Answer map_answer(MapOptions& o, const Program& program) {
   const experiments::PhaseMap map = map_parameters(o, program.given);
   const bool kept = !o.output.empty();
-  if (kept) require_writable(o.output);
+  const OutputFile output(o.output, o.force);
+  if (kept) require_study_place(output, kPhaseMap);
+  if (kept && !o.no_figure) require_phase_map_places(map, stem_of(output));
   announce_cost(map, o.common.threads);
   const store::StudyRecord study = phase_map_study(map, o.common.threads, program.command_line);
-  if (kept) store::write_study(o.output, study);
+  if (kept) store::write_study(output, study);
   const std::vector<std::string> figures =
-      kept && !o.no_figure ? draw_if_possible(study, o.output) : std::vector<std::string>{};
+      kept && !o.no_figure ? draw_if_possible(study, output) : std::vector<std::string>{};
   std::string text = fmt::format("{} cells, {} replica(s) each\n",
                                  study.frames[0].variable("contraction").cells.size(),
                                  study.frames[0].variable("contraction").cells[0].samples);
@@ -123,6 +129,7 @@ void add_phase_map(Program& program, CLI::App& phase) {
   verb->add_option("-o,--output", o->output, "Study file; the figures get its name; \"\": neither")
       ->capture_default_str();
   verb->add_flag("--no-figure", o->no_figure, "Write the study only");
+  add_force(*verb, o->force);
   o->form.add_to(*verb);
   o->norm.add_to(*verb);
   o->cloud.add_to(*verb);

@@ -36,10 +36,13 @@ struct PointOptions {
 
 double inverse_temperature(const PointOptions& o, const tokens::CloudParameters& cloud) {
   if (o.has_beta) return o.beta;
-  if (o.has_law) return scaling::inverse_temperature(o.law, cloud.n, cloud.d);
-  if (!(o.gamma >= 0.0) || !std::isfinite(o.gamma)) {
-    throw Error(Code::bad_value, fmt::format("gamma: {} is not a finite number >= 0", o.gamma));
+  if (o.has_law) {
+    const double beta = scaling::inverse_temperature(o.law, cloud.n, cloud.d);
+    if (beta <= experiments::kMostInverseTemperature) return beta;
+    throw Error(Code::bad_value, fmt::format("strength: {:g} gives beta = {:g}, which is above 1e8",
+                                             o.law.strength, beta));
   }
+  experiments::check_gamma(o.gamma);
   return o.gamma * std::log(static_cast<double>(cloud.n));
 }
 
@@ -96,10 +99,14 @@ std::string point_text(const experiments::PhasePoint& p, const Frame& frame, con
       text += fmt::format("  {:<24} {}\n", to_string(variable->cells[0]), line.text);
     }
   }
-  if (const Variable* error = frame.find_variable("row_sampling_error")) {
+  if (const auto why = experiments::why_undefined(frame)) {
+    text += fmt::format("undefined: {}.\n", *why);
+  }
+  const Variable* error_of_rows = frame.find_variable("row_sampling_error");
+  if (error_of_rows != nullptr && !std::isnan(error_of_rows->cells[0].mean)) {
     text +=
         fmt::format("{} of {} rows sampled: this alone leaves λ uncertain by {:.2g} per cloud.\n",
-                    p.rows, p.cloud.n, error->cells[0].mean);
+                    p.rows, p.cloud.n, error_of_rows->cells[0].mean);
   }
   if (const Variable* error = frame.find_variable("norm_sampling_error")) {
     text += fmt::format("η was sampled: this alone leaves it uncertain by {:.2g} per cloud.\n",
@@ -112,7 +119,8 @@ std::string point_text(const experiments::PhasePoint& p, const Frame& frame, con
         theory["simplex_contraction"].get<double>(), theory["simplex_jacobian_norm"].get<double>(),
         theory["critical_gamma"].get<double>(), theory["gamma"].get<double>());
   }
-  if (std::isnan(frame.variable("contraction").cells[0].standard_error)) {
+  const Estimate& contraction = frame.variable("contraction").cells[0];
+  if (!std::isnan(contraction.mean) && std::isnan(contraction.standard_error)) {
     text += "One random cloud has no error bar: use --replicas 16.\n";
   }
   return text;
@@ -137,7 +145,12 @@ Answer point_answer(PointOptions& o, const Given& given) {
   }
   const Json theory = studies::simplex_json(p);
   Json observables = Json::object();
-  for (const Variable& v : frame.variables()) observables[v.name] = to_json(v.cells[0]);
+  for (const Variable& v : frame.variables()) {
+    observables[v.name] = to_json(v.cells[0]);
+    if (std::isnan(v.cells[0].mean)) {
+      observables[v.name]["undefined"] = experiments::why_undefined(frame).value_or("not measured");
+    }
+  }
   return {{{"experiment", "phase point"},
            {"version", version()},
            {"seed", p.seed},

@@ -7,6 +7,7 @@
 #include "cli/study_record.hpp"
 #include "dewpoint/report/heatmap.hpp"
 #include "dewpoint/report/phase_map.hpp"
+#include "dewpoint/report/sheet.hpp"
 #include "dewpoint/studies/phase_theory.hpp"
 
 namespace dewpoint::cli {
@@ -34,12 +35,16 @@ std::vector<std::pair<std::string, std::string>> parameters_of(const experiments
   return parameters;
 }
 
+OutputFile eta_stem(const OutputFile& stem) {
+  return stem.beside(std::filesystem::path(stem.path) += "-eta");
+}
+
 }  // namespace
 
 store::StudyRecord phase_map_study(const experiments::PhaseMap& parameters, int threads,
                                    const std::string& command) {
   const experiments::PhaseMap map = experiments::resolved(parameters);
-  store::StudyRecord study = begin_study("phase map", map.seed, command);
+  store::StudyRecord study = begin_study(kPhaseMap, map.seed, command);
   study.parameters = parameters_of(map);
   {
     ProgressLine progress("phase map");
@@ -54,18 +59,22 @@ store::StudyRecord phase_map_study(const experiments::PhaseMap& parameters, int 
   return study;
 }
 
-std::vector<std::string> draw_phase_map(const store::StudyRecord& study,
-                                        const std::filesystem::path& stem) {
+std::vector<std::string> draw_phase_map(const store::StudyRecord& study, const OutputFile& stem) {
   std::vector<std::string> files;
-  const auto draw = [&](report::PhaseQuantity quantity, const std::string& base) {
+  const auto draw = [&](report::PhaseQuantity quantity, const OutputFile& base) {
     report::draw(report::heatmap_of_phase_map(study, quantity), base);
-    files.insert(files.end(), {base + ".svg", base + ".png"});
+    for (const OutputFile& file : report::both_files(base)) files.push_back(file.path.string());
   };
-  draw(report::PhaseQuantity::contraction, stem.string());
+  draw(report::PhaseQuantity::contraction, stem);
   if (study.frame("phase_map").find_variable("jacobian_norm") != nullptr) {
-    draw(report::PhaseQuantity::jacobian_norm, stem.string() + "-eta");
+    draw(report::PhaseQuantity::jacobian_norm, eta_stem(stem));
   }
   return files;
+}
+
+void require_phase_map_places(const experiments::PhaseMap& map, const OutputFile& stem) {
+  report::require_both_files(stem);
+  if (map.norm) report::require_both_files(eta_stem(stem));
 }
 
 }  // namespace dewpoint::cli

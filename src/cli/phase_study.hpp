@@ -14,13 +14,16 @@
 
 namespace dewpoint::cli {
 
+inline constexpr const char* kPhaseMap = "phase map";  // the experiment
+
 /// Runs the map (showing progress) and gathers the record.
 [[nodiscard]] store::StudyRecord phase_map_study(const experiments::PhaseMap& map, int threads,
                                                  const std::string& command);
 
 /// The contraction as stem.svg and stem.png and, where it was measured, the Jacobian norm as
 /// stem-eta.svg and stem-eta.png. Returns the files, in this order.
-std::vector<std::string> draw_phase_map(const store::StudyRecord& study,
-                                        const std::filesystem::path& stem);
+std::vector<std::string> draw_phase_map(const store::StudyRecord& study, const OutputFile& stem);
+/// Asked before the map is measured: whether they may be written.
+void require_phase_map_places(const experiments::PhaseMap& map, const OutputFile& stem);
 
 }  // namespace dewpoint::cli

@@ -134,8 +134,7 @@ std::string simplex_text(const SimplexLayer& layer, const Json& json) {
       layer.reduced_scale(), simplex_table(json["layers"]),
       depth.is_null() ? fmt::format("more than {}", json["most_layers"].get<long long>())
                       : shown(depth),
-      json["threshold"].get<double>(),
-      leading.is_null() ? "none" : fmt::format("{:.6g}", leading.get<double>()),
+      json["threshold"].get<double>(), leading.is_null() ? "none" : digits(leading.get<double>()),
       leading.is_null() ? "; needs c > 1, rho > 0, alpha = 0" : "");
 }
 

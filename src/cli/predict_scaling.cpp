@@ -49,10 +49,13 @@ Json scaling_record(const ScalingOptions& o, const std::string& name, double n) 
 
 std::string reason_of(const scaling::Growth& growth) {
   if (growth.length > 0.0) {
+    const double turn = 1.0 / growth.length;  // in log n
     return fmt::format(
-        "m grows as n^{:.4g}, faster than log n; c falls until n = {:.2g} first, and the sphere it "
-        "is made for stays critical",
-        growth.length, std::exp(1.0 / growth.length));
+        "m grows as n^{:.4g}, faster than log n; c falls until n = {} first, and the sphere it is "
+        "made for stays critical",
+        growth.length,
+        turn < 700.0 ? fmt::format("{:.2g}", std::exp(turn))
+                     : fmt::format("10^{:.2g}", turn / std::log(10.0)));
   }
   if (growth.logarithm == 0.0) return "m does not grow, log n does";
   if (growth.logarithm == 1.0) return "m grows as log n";

@@ -47,6 +47,10 @@ Answer answer(const SoftmaxQuestion& o) {
   for (const double beta : betas) {
     require(beta > 0.0 && beta <= kLargestInverseTemperature, "beta", beta,
             "a number in (0, 1e100]");
+    const double depth = std::abs(law.depth->quantile(-log_n));
+    require(beta * depth <= theory::kMostScaledDepth, "beta", beta,
+            fmt::format("small enough for this law: at most {:.3g} here",
+                        theory::kMostScaledDepth / depth));
     records.push_back(record(law, log_n, beta));
   }
   Json json = heading("softmax", {{"law", law.name}, {"n", o.n}, {"beta", betas}});

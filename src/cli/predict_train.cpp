@@ -38,6 +38,10 @@ struct TrainTheoryOptions {
   }
 };
 
+// The rate of attention is a difference of probabilities and of the size of lambda: ten digits of
+// it are left here.
+constexpr double kLeastPersistence = 1e-6;
+
 // A row with its value, what the paper prints where that differs, and half a line.
 Row row(const char* key, const char* symbol, double value, const char* meaning) {
   return {key, symbol, {known(value)}, meaning};
@@ -168,6 +172,8 @@ Answer answer(const TrainTheoryOptions& o) {
   const auto width = static_cast<std::size_t>(o.width);
   require(chain.stationary.front() - chain.stationary.back() > 1e-9, "pi", chain.stationary.front(),
           "the most frequent: a uniform law has nothing to condense on");
+  require(chain.name != "lambda" || o.chain.persistence >= kLeastPersistence, "lambda",
+          o.chain.persistence, "in [1e-6, 1)");
   const auto groups = two_groups(chain, o.chain.persistence);
   Json json = heading("train", {{"chain", chain.name}, {"pi", chain.stationary}, {"m", width}});
   std::string text = fmt::format(

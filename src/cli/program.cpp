@@ -4,7 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <exception>
+#include <filesystem>
+#include <iostream>
 #include <new>
 #include <random>
 
@@ -12,6 +15,8 @@
 #include "cli/console.hpp"
 #include "cli/guide.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/nearest_word.hpp"
+#include "dewpoint/core/printable.hpp"
 
 namespace dewpoint::cli {
 namespace {
@@ -42,8 +47,41 @@ void parse(Program& program, const Words& words) {
 }
 
 int complain(const std::string& message, int status) {
-  fmt::print(stderr, "dewpoint: {}\n", message);
+  fmt::print(stderr, "dewpoint: {}\n", printable(message));
   return status;
+}
+
+std::vector<std::string> verbs_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(verb->get_name());
+  }
+  return names;
+}
+
+bool takes_words(const CLI::App& app) {
+  const auto options = app.get_options();
+  return std::any_of(options.begin(), options.end(),
+                     [](const CLI::Option* option) { return option->get_positional(); });
+}
+
+// "'shwo' is no verb": the first word that stands for a verb and names none; else nothing. The
+// parser does not say so where --help follows.
+std::string stray_verb(const CLI::App& program, const Words& words) {
+  const CLI::App* app = &program;
+  for (const std::string& word : words) {
+    const std::vector<std::string> verbs = verbs_of(*app);
+    if (verbs.empty() || word.starts_with('-')) break;
+    if (std::find(verbs.begin(), verbs.end(), word) != verbs.end()) {
+      app = app->get_subcommand(word);
+      continue;
+    }
+    if (takes_words(*app) && std::filesystem::exists(word)) break;
+    const auto meant = nearest_word(word, verbs);
+    return fmt::format("'{}' is no verb of {}{}", word, app->get_display_name(),
+                       meant ? fmt::format("; did you mean '{}'?", *meant) : "");
+  }
+  return {};
 }
 
 int run(Program& program, const Words& words) {
@@ -51,7 +89,9 @@ int run(Program& program, const Words& words) {
   try {
     parse(program, words);
   } catch (const CLI::Success& wanted_text) {  // --help, --version
-    return program.app.exit(wanted_text);
+    const std::string stray = stray_verb(program.app, words);
+    return stray.empty() ? program.app.exit(wanted_text)
+                         : complain(stray + "; see dewpoint --help", 2);
   } catch (const CLI::ParseError& error) {
     return complain(fmt::format("{}; see dewpoint --help", error.what()), 2);
   }
@@ -59,9 +99,7 @@ int run(Program& program, const Words& words) {
   return program.action ? program.action() : print_guide();
 }
 
-}  // namespace
-
-int run_program(Words words) {
+int run_to_end(Words& words) {
   Program program;
   try {
     record(program, words);
@@ -75,9 +113,22 @@ int run_program(Words words) {
   } catch (const std::bad_alloc&) {
     return complain("out of memory; try a smaller n, or --rows for a sample of queries", 1);
   } catch (const std::exception& error) {
+    if (std::ferror(stdout) != 0) return 1;  // of which delivered() speaks
     return complain(error.what(), 1);
   }
 }
+
+// What was printed and did not arrive, on a full disk, is an answer that was not given.
+int delivered(int status) {
+  const bool arrived = std::cout.flush() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (arrived) return status;
+  return complain("cannot write to standard output: the disk is full or went away",
+                  status == 0 ? 1 : status);
+}
+
+}  // namespace
+
+int run_program(Words words) { return delivered(run_to_end(words)); }
 
 Answer ask_program(Words words, const Given& given) {
   Program program;

@@ -16,8 +16,8 @@ using Words = std::vector<std::string>;
 
 /// Parses, runs the verb, prints, and turns failures into one line and an exit status:
 ///
-///   0 done · 1 the environment failed or a check did not hold · 2 the user must change the command
-///   or a file · 130/143 interrupted
+///   0 done · 1 the environment failed (what was printed did not arrive) or a check did not hold ·
+///   2 the user must change the command or a file · 129/130/143 interrupted
 ///
 /// From then on signals are ours.
 [[nodiscard]] int run_program(Words words);

@@ -35,6 +35,7 @@ struct QueryPointOptions {
   double bound = 0.0;
   bool keep_draws = false;
   std::string output;
+  bool force = false;
   const CLI::Option* beta_option = nullptr;
   const CLI::Option* edge_option = nullptr;
   const CLI::Option* top_option = nullptr;
@@ -98,9 +99,10 @@ store::StudyRecord study_of(const experiments::Query& question, int threads,
 
 Answer point_answer(const QueryPointOptions& o, const std::string& command) {
   const experiments::Query question = question_of(o);
-  if (!o.output.empty()) require_writable(o.output);
+  const OutputFile output(o.output, o.force);
+  if (!o.output.empty()) require_study_place(output, "query point");
   const store::StudyRecord study = study_of(question, o.common.threads, command);
-  if (!o.output.empty()) store::write_study(o.output, study);
+  if (!o.output.empty()) store::write_study(output, study);
   std::string text = query_point_text(question, study.frames[0], study.frames[1]);
   if (!o.output.empty()) text += fmt::format("study   {}\n", o.output);
   Json out = {{"experiment", "query point"},
@@ -133,6 +135,7 @@ void add_options(CLI::App& verb, QueryPointOptions& o) {
   verb.add_flag("--keep-draws", o.keep_draws,
                 "Keep w_1, w_2 and the output of every draw, in the JSON and the study");
   verb.add_option("-o,--output", o.output, "Study file");
+  add_force(verb, o.force);
   beta->excludes(theta);
   edge->excludes(theta)->excludes(beta);
   bound->excludes(top);

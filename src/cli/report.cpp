@@ -28,6 +28,7 @@ struct ReportOptions {
   std::vector<std::string> studies;
   std::string output;
   std::string title;
+  bool force = false;
   bool json = false;
 };
 
@@ -80,14 +81,15 @@ std::string add_study(ReportPage& page, const std::string& file, std::set<std::s
 }
 
 int run_report(const ReportOptions& o, const std::string& command) {
-  require_writable(o.output);
+  const OutputFile output(o.output, o.force);
+  require_writable(output, report::page_kind());
   ReportPage page;
   std::set<std::string> ids;
   std::vector<std::string> titles;
   for (const std::string& file : o.studies) titles.push_back(add_study(page, file, ids));
   page.title = !o.title.empty() ? o.title : titles.size() == 1 ? titles[0] : "Dewpoint report";
   page.footer = {version_line(), {"Written", utc_now()}, {"Command", command}};
-  write_text_file(o.output, report::report_page(page_data(page)));
+  write_text_file(output, report::page_kind(), report::report_page(page_data(page)));
   const std::string written = std::filesystem::absolute(o.output).string();
   if (o.json) {
     const Json out = {{"report", written}, {"studies", o.studies}, {"figures", ids}};
@@ -108,6 +110,7 @@ void add_report(Program& program) {
   verb->add_option("studies", o->studies, "Study files")->required();
   verb->add_option("-o,--output", o->output, "Page to write: x.html")->required();
   verb->add_option("--title", o->title, "Of the page; the study's own if there is one study");
+  add_force(*verb, o->force);
   verb->add_flag("--json", o->json, "One JSON object on standard output");
   add_example(*verb, "dewpoint report phase.study -o phase.html");
   verb->callback([&program, o] {

@@ -75,6 +75,7 @@ void add_reproduce(Program& program) {
   verb->add_flag("--long", options.run_long, "The long studies too, at last: hours");
   verb->add_flag("--fresh", options.fresh, "Measure again what the folder has already");
   verb->add_flag("--no-verify", o->no_verify, "Leave the certificate out");
+  add_force(*verb, options.force);
   add_common(*verb, o->common);
   add_example(*verb, "dewpoint reproduce --quick -o dewpoint-out");
   verb->callback([&program, o] {

@@ -60,7 +60,7 @@ std::optional<StudyRecord> found_study(const path& file, const FigureStudy& stud
   });
 }
 
-StudyRecord measured_study(const path& file, const FigureStudy& study, StudyEffort effort) {
+StudyRecord measured_study(const OutputFile& file, const FigureStudy& study, StudyEffort effort) {
   effort.command = command_of(study.name, effort);
   StudyRecord record = study.measure(effort);
   record.parameters.emplace_back("effort", effort_name(effort));
@@ -82,12 +82,15 @@ std::optional<StudyRecord> found_long_study(const studies::StudyText& study) {
   });
 }
 
-void write_figure_files(const report::Figure& figure, const path& stem, bool pictures) {
-  const path table = path(stem) += ".csv";
-  if (!pictures) return write_text_file(table, report::points_csv(figure));
+void write_figure_files(const report::Figure& figure, const OutputFile& stem, bool pictures) {
+  const path table = path(stem.path) += ".csv";
+  if (!pictures) {
+    return write_text_file(stem.beside(table), report::points_kind(), report::points_csv(figure));
+  }
   const report::Sheet sheet =
       std::visit([](const auto& any) { return report::sheet_of(any); }, figure);
-  report::write_sheet(sheet, report::both_files(stem), {{table, report::points_csv(figure)}});
+  report::write_sheet(sheet, report::both_files(stem),
+                      {{table, report::points_csv(figure), report::points_kind()}});
 }
 
 }  // namespace dewpoint::cli

@@ -33,8 +33,8 @@ namespace dewpoint::cli {
                                                             const StudyEffort& effort);
 
 /// Measures the study and writes `file`.
-[[nodiscard]] store::StudyRecord measured_study(const std::filesystem::path& file,
-                                                const FigureStudy& study, StudyEffort effort);
+[[nodiscard]] store::StudyRecord measured_study(const OutputFile& file, const FigureStudy& study,
+                                                StudyEffort effort);
 
 /// A long study as it would be run into `file`.
 [[nodiscard]] studies::StudyText text_of(const LongStudy& study, const std::filesystem::path& file,
@@ -45,7 +45,6 @@ namespace dewpoint::cli {
 
 /// stem.svg, stem.png and stem.csv, all of them whole or none; without `pictures` only the last.
 /// Throws Error{missing_tool} without gnuplot.
-void write_figure_files(const report::Figure& figure, const std::filesystem::path& stem,
-                        bool pictures);
+void write_figure_files(const report::Figure& figure, const OutputFile& stem, bool pictures);
 
 }  // namespace dewpoint::cli

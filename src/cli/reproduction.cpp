@@ -22,11 +22,10 @@ using std::filesystem::path;
 constexpr StudyCost kCertificateCost{30.0, 200.0};
 constexpr StudyCost kErrataCost{4.0, 45.0};
 
-path make_folder(const std::string& output) {
-  std::error_code failed;
-  std::filesystem::create_directories(output, failed);
-  if (failed) throw Error(Code::unwritable_file, fmt::format("{}: {}", output, failed.message()));
-  return std::filesystem::absolute(output).lexically_normal();
+path make_folder(const OutputFile& output) {
+  make_own_folder(output, {"a folder of dewpoint reproduce",
+                           {report::page_kind(), certificate_kind(), store::study_kind()}});
+  return std::filesystem::absolute(output.path).lexically_normal();
 }
 
 void expect_known(const std::vector<std::string>& only) {
@@ -46,7 +45,7 @@ void expect_known(const std::vector<std::string>& only) {
 
 Reproduction::Reproduction(const ReproduceOptions& options) : options_(options) {
   expect_known(options_.only);
-  folder_ = make_folder(options_.output);
+  folder_ = make_folder({options_.output, options_.force});
   effort_ = {options_.quick, options_.seed, options_.threads, {}};
   const auto cost = [&](const StudyCost& of) { return options_.quick ? of.quick : of.full; };
   for (FigureStudy& study : all_figure_studies()) {
@@ -63,8 +62,8 @@ Reproduction::Reproduction(const ReproduceOptions& options) : options_(options) 
   Examination errata = papers;
   errata.claims = claims::all_errata;
   errata.verb = "dewpoint verify errata";
-  certificates_ = {{{folder_, "certificate"}, papers, cost(kCertificateCost), {}},
-                   {{folder_, "errata"}, errata, cost(kErrataCost), {}}};
+  certificates_ = {{{folder_, "certificate", options_.force}, papers, cost(kCertificateCost), {}},
+                   {{folder_, "errata", options_.force}, errata, cost(kErrataCost), {}}};
   expect_places();
   look_into_folder();
 }
@@ -72,13 +71,15 @@ Reproduction::Reproduction(const ReproduceOptions& options) : options_(options) 
 // Asked before hours of work.
 void Reproduction::expect_places() const {
   for (const Study& study : studies_) {
-    if (study.chosen) require_writable(study_file(study.question.name));
+    if (study.chosen) require_study_place(place(study_file(study.question.name)));
   }
   for (const Long& study : long_) {
-    if (study.chosen) require_writable(study.text.study);
+    if (study.chosen) require_study_place(place(study.text.study));
   }
-  for (const Rows& rows : certificates_) require_writable(rows.files.json());
-  require_writable(report_file());
+  for (const Rows& rows : certificates_) {
+    require_writable(place(rows.files.json()), certificate_kind());
+  }
+  require_writable(place(report_file()), report::page_kind());
 }
 
 void Reproduction::look_into_folder() {
@@ -94,6 +95,8 @@ void Reproduction::look_into_folder() {
 }
 
 path Reproduction::study_file(const std::string& name) const { return folder_ / (name + ".study"); }
+
+OutputFile Reproduction::place(path file) const { return {std::move(file), options_.force}; }
 
 path Reproduction::report_file() const { return folder_ / "report.html"; }
 
@@ -126,7 +129,8 @@ void Reproduction::make_studies_and_certificate() {
     if (!study.chosen) continue;
     if (!study.record) {
       progress.begin(study.question.name, cost_of(study));
-      study.record = measured_study(study_file(study.question.name), study.question, effort_);
+      study.record =
+          measured_study(place(study_file(study.question.name)), study.question, effort_);
     }
     write_figures(study);
   }
@@ -146,13 +150,15 @@ bool Reproduction::run_long_studies() {
     if (!study.chosen) continue;
     any = true;
     const std::string command = command_of(study.question.name, effort_);
+    studies::RunOptions options;
+    options.force = options_.force;
     studies::RunOutcome outcome;
     try {
-      outcome = run_on_threads(study.text, options_.threads, command);
+      outcome = run_on_threads(study.text, options_.threads, command, options);
     } catch (const Error& error) {
       // A study of a text that is not here: the others can still be made.
       if (error.code() != Code::unreadable_file || is_named(study.question.name)) throw;
-      fmt::print(stderr, "dewpoint: {} is left out: {}\n", study.question.name, error.what());
+      tell(fmt::format("dewpoint: {} is left out: {}", study.question.name, error.what()));
       continue;
     }
     study.record = found_long_study(study.text);
@@ -180,22 +186,23 @@ void Reproduction::write_files(report::Figure figure, const std::string& title,
                                const std::string& name) {
   report::set_title(figure, title);
   try {
-    write_figure_files(figure, folder_ / name, pictures_);
+    write_figure_files(figure, place(folder_ / name), pictures_);
   } catch (const Error& error) {
     if (error.code() != Code::missing_tool || !pictures_) throw;
     pictures_ = false;
-    fmt::print(stderr, "dewpoint: no pictures, only data and the report: {}\n", error.what());
-    write_figure_files(figure, folder_ / name, pictures_);
+    tell(fmt::format("dewpoint: no pictures, only data and the report: {}", error.what()));
+    write_figure_files(figure, place(folder_ / name), pictures_);
   }
 }
 
 void Reproduction::write_report() {
   try {
-    write_text_file(report_file(), report::report_page(page_data(page())));
+    write_text_file(place(report_file()), report::page_kind(),
+                    report::report_page(page_data(page())));
     reported_ = true;
   } catch (const Error& error) {
     if (error.code() != Code::missing_tool) throw;
-    fmt::print(stderr, "dewpoint: no report: {}\n", error.what());
+    tell(fmt::format("dewpoint: no report: {}", error.what()));
   }
 }
 

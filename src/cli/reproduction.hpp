@@ -27,14 +27,16 @@ struct ReproduceOptions {
   std::vector<std::string> only;        // names of studies; none: all but the long ones
   bool run_long = false;                // the long ones too
   bool fresh = false;                   // nothing is taken from the folder
+  bool force = false;                   // files of others in the folder may be replaced
   bool verify = true;                   // with `only`, never
   std::string command;                  // as it was typed
 };
 
 class Reproduction {
  public:
-  /// Looks at the folder, which is made if need be. Throws Error{bad_value} on an unknown study,
-  /// Error{unwritable_file} where something would not find its place.
+  /// Looks at the folder, which is made if need be. Throws Error{bad_value} on an unknown study and
+  /// on a folder or a file of somebody else, Error{unwritable_file} where something would not find
+  /// its place.
   explicit Reproduction(const ReproduceOptions& options);
 
   /// Everything but the long studies. Throws Error{stopped} when the user asks to stop.
@@ -79,6 +81,7 @@ class Reproduction {
 
   [[nodiscard]] std::filesystem::path study_file(const std::string& name) const;
   [[nodiscard]] std::filesystem::path report_file() const;
+  [[nodiscard]] OutputFile place(std::filesystem::path file) const;
   [[nodiscard]] bool is_named(const std::string& study) const;
   [[nodiscard]] bool examines() const;
   [[nodiscard]] double cost_of(const Study& study) const;

@@ -34,7 +34,10 @@ struct RunCommand {
   std::string output;                  // empty: what the study says
   std::optional<std::uint64_t> seed;   // none: what the study says
   int threads = 0;
+  bool replace = false;
+  bool repair = false;
   bool dry_run = false;
+  bool force = false;
   std::string template_of;  // experiment whose study file is to be printed
   bool json = false;
 };
@@ -43,7 +46,8 @@ studies::StudyText study_of(const RunCommand& o) {
   studies::StudyText study = studies::read_study_text(o.file, o.overrides);
   if (!o.output.empty()) study.study = o.output;
   if (o.seed) study.seed = *o.seed;
-  require_writable(study.study);
+  require_study_place({study.study, o.force});
+  require_output_places(study, o.force);
   return study;
 }
 
@@ -64,6 +68,7 @@ int estimate(const RunCommand& o) {
   const studies::Experiment& experiment = studies::experiment_named(study.experiment);
   const studies::CostEstimate cost = studies::estimate_cost(
       study, experiment, store::read_cells_if_present(study.study), 2.0, stop_token());
+  if (!o.replace) store::expect_form_if_present(study.study, cost.form);
   const int threads =
       o.threads > 0 ? o.threads : static_cast<int>(std::thread::hardware_concurrency());
   if (!o.json) {
@@ -112,7 +117,7 @@ Json outcome_json(const studies::StudyText& study, const studies::RunOutcome& ou
 
 int finish(const RunCommand& o, const studies::StudyText& study, const studies::RunOutcome& outcome,
            const std::string& command) {
-  const Files files = outcome.stopped ? Files{} : write_outputs(study);
+  const Files files = outcome.stopped ? Files{} : write_outputs(study, o.force);
   if (o.json) {
     fmt::print("{}\n", outcome_json(study, outcome, files).dump());
   } else if (!outcome.stopped) {
@@ -121,9 +126,17 @@ int finish(const RunCommand& o, const studies::StudyText& study, const studies::
   return outcome.stopped ? say_interrupted(study, outcome, command) : 0;
 }
 
+studies::RunOptions run_options(const RunCommand& o) {
+  studies::RunOptions options;
+  options.replace = o.replace;
+  options.repair = o.repair;
+  options.force = o.force;
+  return options;
+}
+
 int run_here(const RunCommand& o, const std::string& command) {
   const studies::StudyText study = study_of(o);
-  return finish(o, study, run_on_threads(study, o.threads, command), command);
+  return finish(o, study, run_on_threads(study, o.threads, command, run_options(o)), command);
 }
 
 // ----------------------------------------------------------------------------------------- MPI
@@ -149,7 +162,7 @@ int lead(studies::MpiJob& job, const RunCommand& o, const std::string& command) 
   (void)job.share(studies::effective_text(study));
   const auto workers =
       job.workers(studies::experiment_named(study.experiment), study.seed, o.threads);
-  return finish(o, study, run_recorded(study, *workers, command), command);
+  return finish(o, study, cli::run_recorded(study, *workers, command, run_options(o)), command);
 }
 
 int run_on_ranks(const RunCommand& o, const std::string& command) {
@@ -181,14 +194,19 @@ void add_run(Program& program) {
                    "Print a study file of this experiment, with every parameter, to begin with");
   verb->add_option("-S,--set", o->overrides, "key=value over the file: replicas=4, grid.n=[64,128]")
       ->allow_extra_args(false);
-  verb->add_option("-o,--output", o->output, "File of the results, instead of outputs.study");
+  verb->add_option("-o,--output", o->output,
+                   "File of the results, instead of outputs.study; continued");
   verb->add_option("--seed", o->seed, "Seed, instead of the file's; random: a fresh one");
   verb->add_option("--threads", o->threads,
                    "Threads (of every rank), 0 for all (under MPI: one); never changes a result")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
+  verb->add_flag("--replace", o->replace,
+                 "Delete finished cells of the file that hold other observables than this study");
+  verb->add_flag("--repair", o->repair, "Compute cells again that are damaged in the file");
   verb->add_flag("--dry-run", o->dry_run,
                  "Only say what would be computed and, from a few points, how long it would take");
+  add_force(*verb, o->force);
   verb->add_flag("--json", o->json, "One JSON object on standard output");
   add_example(*verb, "dewpoint run --template phase > phase.toml && dewpoint run phase.toml");
   verb->callback([&program, o] {

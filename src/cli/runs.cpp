@@ -80,7 +80,7 @@ int run_runs(const RunsCommand& o) {
   for (const std::string& place : o.places) add_studies(place, files);
   std::vector<std::string> refused;
   const Json rows = rows_of(files, refused);
-  for (const std::string& reason : refused) fmt::print(stderr, "dewpoint: {}\n", reason);
+  for (const std::string& reason : refused) tell("dewpoint: " + reason);
   if (o.json) {
     fmt::print("{}\n", Json{{"studies", rows}, {"refused", refused}}.dump());
   } else if (rows.empty() && refused.empty()) {

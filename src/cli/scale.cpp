@@ -16,12 +16,20 @@
 namespace dewpoint::cli {
 namespace {
 
-/// Engines run decoders with all their parts.
+/// Engines run decoders with all their parts. What they do to an architecture that was not read in
+/// their code is not guessed from keys that it may not look at.
 void require_served(const checkpoint::ModelConfig& config) {
-  if (config.parts == checkpoint::DecoderParts{}) return;
+  if (config.known && config.parts == checkpoint::DecoderParts{}) return;
+  const bool gguf = config.source == checkpoint::Source::gguf;
   throw Error(Code::bad_value,
-              fmt::format("{}: model_type: found '{}', allowed: a model that serving engines run",
-                          config.file, config.model_type));
+              config.known
+                  ? fmt::format("{}: model_type: found '{}', allowed: a model that serving engines "
+                                "run",
+                                config.file, config.model_type)
+                  : fmt::format("{}: {}: unknown architecture '{}', allowed: those listed in "
+                                "docs/guide/scale.md, or the name of one that scales logits alike",
+                                config.file, gguf ? "general.architecture" : "model_type",
+                                config.model_type));
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ struct ExplainOptions {
   std::string n;
   std::size_t deployed = 0;
   std::string figure;
+  bool force = false;
   bool presets = false;
   bool json = false;
 };
@@ -45,6 +46,7 @@ struct Part {
   std::string type;
   std::string name;  // "rotary" or "other"
   std::vector<std::size_t> layers;
+  std::vector<double> n;            // lengths, no longer than what such a layer sees
   std::vector<double> base_scales;  // τ, one per engine
   std::optional<double> softcap;
   std::vector<scaling::Schedules> schedules;  // one per engine
@@ -82,14 +84,24 @@ std::vector<double> default_lengths(const scaling::AttentionConfig& config, std:
   return {lengths.begin(), lengths.end()};
 }
 
+/// Behind a window there is nothing to tabulate: its last length is the window.
+std::vector<double> lengths_within(std::vector<double> n, std::size_t most_keys) {
+  const auto most = static_cast<double>(most_keys);
+  if (most_keys == 0 || n.back() <= most) return n;
+  std::erase_if(n, [most](double length) { return length >= most; });
+  n.push_back(most);
+  return n;
+}
+
 /// Engines see the same layers; a part that no engine has is left out.
-std::vector<Part> parts_of(const std::vector<EngineScale>& scales) {
+std::vector<Part> parts_of(const std::vector<EngineScale>& scales, const std::vector<double>& n) {
   std::vector<Part> parts;
   const auto add = [&](std::size_t type, const char* name, bool LayerScale::*has,
                        scaling::Schedules LayerScale::*schedules) {
     const LayerScale& first = scales.front().layers[type];
     if (!(first.*has)) return;
-    Part part{first.type, name, first.layers, {}, first.softcap, {}};
+    Part part{first.type,    name, first.layers, lengths_within(n, first.most_keys), {},
+              first.softcap, {}};
     for (const EngineScale& scale : scales) {
       DEWPOINT_EXPECTS(scale.layers.size() == scales.front().layers.size());
       part.base_scales.push_back(scale.layers[type].base_scale);
@@ -125,7 +137,7 @@ Explanation explain(const ExplainOptions& o) {
   for (const scaling::Engine engine : answer.engines) {
     answer.scales.push_back(scaling::engine_scale(attention, engine, o.deployed));
   }
-  answer.parts = parts_of(answer.scales);
+  answer.parts = parts_of(answer.scales, answer.n);
   for (const Divergence& one : scaling::divergences(attention, o.deployed)) {
     if (concerns(one, answer.engines)) answer.divergences.push_back(one);
   }
@@ -144,18 +156,31 @@ std::string formula_of(const scaling::Schedules& schedules) {
   return fmt::format("{}", fmt::join(formulas, " "));
 }
 
+/// Nothing is claimed of what was not read in the engine.
+Json engine_json(const EngineScale& scale, const Part& part, std::size_t k) {
+  if (!scale.unverified.empty()) {
+    return {{"verified", false},
+            {"base_scale", nullptr},
+            {"formula", nullptr},
+            {"multiplier", nullptr}};
+  }
+  Json values = Json::array();
+  for (const double n : part.n) values.push_back(scaling::multiplier(part.schedules[k], n));
+  return {{"verified", true},
+          {"base_scale", part.base_scales[k]},
+          {"formula", formula_of(part.schedules[k])},
+          {"multiplier", values}};
+}
+
 Json part_json(const Explanation& answer, const Part& part) {
   Json engines = Json::object();
   for (std::size_t k = 0; k < answer.engines.size(); ++k) {
-    Json values = Json::array();
-    for (const double n : answer.n) values.push_back(scaling::multiplier(part.schedules[k], n));
-    engines[name_of(answer.engines[k])] = {{"base_scale", part.base_scales[k]},
-                                           {"formula", formula_of(part.schedules[k])},
-                                           {"multiplier", values}};
+    engines[name_of(answer.engines[k])] = engine_json(answer.scales[k], part, k);
   }
   return {{"layers", part.type},
           {"layer_numbers", part.layers},
           {"coordinates", part.name},
+          {"n", part.n},
           {"softcap", part.softcap ? Json(*part.softcap) : Json()},
           {"engines", engines}};
 }
@@ -168,10 +193,14 @@ Json divergence_json(const Divergence& one) {
 }
 
 Json explanation_json(const Explanation& answer) {
-  Json parts = Json::array(), warnings = Json::array(), notes = Json::object();
+  Json parts = Json::array(), warnings = Json::array(), notes = Json::object(),
+       unverified = Json::object();
   for (const Part& part : answer.parts) parts.push_back(part_json(answer, part));
   for (const Divergence& one : answer.divergences) warnings.push_back(divergence_json(one));
-  for (const EngineScale& scale : answer.scales) notes[name_of(scale.engine)] = scale.notes;
+  for (const EngineScale& scale : answer.scales) {
+    notes[name_of(scale.engine)] = scale.notes;
+    if (!scale.unverified.empty()) unverified[name_of(scale.engine)] = scale.unverified;
+  }
   return {{"answer", "scale explain"},
           {"version", version()},
           {"config", answer.config.file},
@@ -180,7 +209,8 @@ Json explanation_json(const Explanation& answer) {
           {"n", answer.n},
           {"parts", parts},
           {"warnings", warnings},
-          {"notes", notes}};
+          {"notes", notes},
+          {"not_verified", unverified}};
 }
 
 std::string heading_of(const Explanation& answer) {
@@ -192,6 +222,18 @@ std::string heading_of(const Explanation& answer) {
       a.max_positions);
 }
 
+Json engine_record(const EngineScale& scale, const Part& part, std::size_t k) {
+  const bool known = scale.unverified.empty();
+  Json record = {{"engine", name_of(scale.engine)},
+                 {"tau", known ? fmt::format("{:.6g}", part.base_scales[k]) : "?"},
+                 {"formula", known ? formula_of(part.schedules[k]) : "not verified"}};
+  for (std::size_t i = 0; i < part.n.size(); ++i) {
+    record[std::to_string(i)] =
+        known ? fmt::format("{:.5g}", scaling::multiplier(part.schedules[k], part.n[i])) : "?";
+  }
+  return record;
+}
+
 std::string part_text(const Explanation& answer, const Part& part) {
   std::string text =
       fmt::format("\n{} ({} of {} layers), {} coordinates{}\n", part.type, part.layers.size(),
@@ -199,19 +241,12 @@ std::string part_text(const Explanation& answer, const Part& part) {
                   part.softcap ? fmt::format(", capped at {:g}", *part.softcap) : std::string());
   Json records = Json::array();
   std::vector<Column> columns = {{"engine", "engine", true}, {"tau", "τ"}};
-  for (std::size_t i = 0; i < answer.n.size(); ++i) {
-    columns.push_back({std::to_string(i), fmt::format("n={:g}", answer.n[i])});
+  for (std::size_t i = 0; i < part.n.size(); ++i) {
+    columns.push_back({std::to_string(i), fmt::format("n={:g}", part.n[i])});
   }
   columns.push_back({"formula", "m(n)", true});
   for (std::size_t k = 0; k < answer.engines.size(); ++k) {
-    Json record = {{"engine", name_of(answer.engines[k])},
-                   {"tau", fmt::format("{:.6g}", part.base_scales[k])},
-                   {"formula", formula_of(part.schedules[k])}};
-    for (std::size_t i = 0; i < answer.n.size(); ++i) {
-      record[std::to_string(i)] =
-          fmt::format("{:.5g}", scaling::multiplier(part.schedules[k], answer.n[i]));
-    }
-    records.push_back(std::move(record));
+    records.push_back(engine_record(answer.scales[k], part, k));
   }
   return text + to_text(records, columns);
 }
@@ -226,6 +261,9 @@ std::string warnings_text(const Explanation& answer) {
   for (const EngineScale& scale : answer.scales) {
     for (const std::string& note : scale.notes) {
       text += fmt::format("\nnote {}: {}\n", name_of(scale.engine), note);
+    }
+    if (!scale.unverified.empty()) {
+      text += fmt::format("\nnot verified {}: {}\n", name_of(scale.engine), scale.unverified);
     }
   }
   return text;
@@ -252,8 +290,9 @@ report::LinePanel panel_of(const Explanation& answer, const Part& part) {
       {"multiplier m(n)", report::AxisScale::linear, std::nullopt},
       {},
       {}};
-  const std::vector<double> lengths = fine_lengths(answer.n);
+  const std::vector<double> lengths = fine_lengths(part.n);
   for (std::size_t k = 0; k < answer.engines.size(); ++k) {
+    if (!answer.scales[k].unverified.empty()) continue;
     std::vector<double> values;
     for (const double n : lengths) values.push_back(scaling::multiplier(part.schedules[k], n));
     const auto same = std::find_if(panel.series.begin(), panel.series.end(),
@@ -283,7 +322,10 @@ report::LineFigure figure_of(const Explanation& answer) {
   report::LineFigure figure;
   figure.title = fmt::format("Logit multiplier of {}", answer.config.model_type);
   figure.columns = 2;
-  for (const Part& part : answer.parts) figure.panels.push_back(panel_of(answer, part));
+  for (const Part& part : answer.parts) {
+    report::LinePanel panel = panel_of(answer, part);
+    if (!panel.series.empty()) figure.panels.push_back(std::move(panel));
+  }
   figure.caption = fmt::format("{} · Dewpoint {}", answer.config.file, full_version());
   return figure;
 }
@@ -305,10 +347,17 @@ Answer explain_answer(const ExplainOptions& o) {
     throw Error(Code::bad_value,
                 "config: a config.json, a .gguf file or a preset is needed; --presets lists them");
   }
-  if (!o.figure.empty()) require_writable(o.figure);
+  const OutputFile output(o.figure, o.force);
+  if (!o.figure.empty()) report::require_figure_places(output);
   const Explanation answer = explain(o);
   const report::LineFigure figure = figure_of(answer);
-  if (!o.figure.empty()) report::write_figure(figure, o.figure, {});
+  if (!o.figure.empty() && figure.panels.empty()) {
+    throw Error(Code::bad_value,
+                fmt::format("output: {} would be empty: no engine that was asked for is verified "
+                            "for this model",
+                            o.figure));
+  }
+  if (!o.figure.empty()) report::write_figure(figure, output);
   Json json = explanation_json(answer);
   json["figure"] = o.figure.empty() ? Json() : Json(o.figure);
   std::string text = heading_of(answer);
@@ -341,6 +390,7 @@ void add_scale_explain(Program& program, CLI::App& scale) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   verb->add_option("-o,--output", o->figure, "The plot as x.svg, x.png or x.pdf");
+  add_force(*verb, o->force);
   verb->add_flag("--presets", o->presets, "List the presets");
   verb->add_flag("--json", o->json, "One JSON object on standard output");
   add_example(*verb, "dewpoint scale explain deepseek-v3 --engine hf,vllm --n 4096,32768,163840");

@@ -14,6 +14,7 @@
 
 #include "cli/answer.hpp"
 #include "cli/scale.hpp"
+#include "cli/scale_heads.hpp"
 #include "cli/terminal_style.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
@@ -21,7 +22,6 @@
 #include "dewpoint/core/grid.hpp"
 #include "dewpoint/diagnosis/iso_phase.hpp"
 #include "dewpoint/scaling/engine_syntax.hpp"
-#include "dewpoint/store/study.hpp"
 
 namespace dewpoint::cli {
 namespace {
@@ -49,19 +49,14 @@ struct Export {
 struct Fitted {
   IsoPhaseFit fit;
   std::vector<Export> exports;
+  std::string no_settings;  // why there are no exports; empty where there are
 };
 
-// ---- asking ---------------------------------------------------------------------------------
+/// Where the loss was lowest, as a share of the log m that keeps the phase: between these, on the
+/// one model that was measured (docs/guide/heads.md, "What does a multiplier do to a model?").
+constexpr double kLeastShare = 1.0 / 7.0, kMostShare = 2.0 / 5.0;
 
-Frame heads_of(const std::string& file) {
-  const store::StudyRecord study = store::read_study(file);
-  for (const Frame& frame : study.frames) {
-    if (frame.name() == "heads") return frame;
-  }
-  throw Error(Code::bad_value,
-              fmt::format("{}: holds no heads but '{}'; a study of dewpoint heads is needed", file,
-                          study.experiment));
-}
+// ---- asking ---------------------------------------------------------------------------------
 
 /// A model about which nothing is known but the length it was trained for.
 scaling::AttentionConfig plain_config(std::size_t train_length) {
@@ -102,9 +97,48 @@ std::vector<Export> exports_of(const IsoPhaseFit& fit, const scaling::AttentionC
   return exports;
 }
 
+/// m belongs to the rotation that it was measured with: settings that turn otherwise do not carry
+/// it. They know one way to stretch a rotation, YaRN's.
+std::string why_no_settings(const HeadsStudy& deployed, const scaling::AttentionConfig& config,
+                            double target) {
+  const std::string kind = deployed.rope.substr(0, deployed.rope.find(':'));
+  const std::string instead = "for settings measure with dewpoint heads --rope yarn-bare";
+  if (kind == "ntk" || kind == "linear" || kind == "dynamic") {
+    return fmt::format(
+        "this m belongs to the rotation of the run, --rope {}, and settings would turn by YaRN; {}",
+        deployed.rope, instead);
+  }
+  if (kind == "yarn" || deployed.m_applied != 1.0) {
+    return fmt::format("the logits of the run were multiplied already, and this m is on top; {}",
+                       instead);
+  }
+  if (kind == "own" && target > static_cast<double>(config.max_positions)) {
+    return fmt::format(
+        "this m belongs to the model's own rotation, and settings for {:g} tokens would stretch it "
+        "by YaRN; {} --length {:g}",
+        target, instead, target);
+  }
+  return "";
+}
+
+void add_exports(const FitOptions& o, const HeadsStudy& deployed, Fitted& fitted) {
+  scaling::AttentionConfig attention = plain_config(o.train_length);
+  if (!o.config.empty()) {
+    const checkpoint::ModelConfig config = config_of(o.config);
+    require_same_model(facts_of(config), deployed.model);
+    attention = config.attention;
+  }
+  const double target = fitted.fit.question.targets.back();
+  fitted.no_settings = fitted.fit.global.back()
+                           ? why_no_settings(deployed, attention, target)
+                           : fmt::format("no head has a dew point at {:g} keys", target);
+  if (fitted.no_settings.empty()) fitted.exports = exports_of(fitted.fit, attention);
+}
+
 Fitted fit_of(const FitOptions& o) {
-  const Frame deployed = heads_of(o.deployed);
-  const Frame trained = o.trained.empty() ? deployed : heads_of(o.trained);
+  const HeadsStudy deployed = read_heads_study(o.deployed);
+  const HeadsStudy trained = o.trained.empty() ? deployed : read_heads_study(o.trained);
+  require_same_model(trained.model, deployed.model);
   if (o.train_length < 2) {
     throw Error(Code::bad_value, fmt::format("train-length: {} is below 2", o.train_length));
   }
@@ -112,12 +146,13 @@ Fitted fit_of(const FitOptions& o) {
   if (targets.front() < 1.0) {
     throw Error(Code::bad_value, fmt::format("target: {} is below 1", targets.front()));
   }
+  // The same frame twice is told by its address: the growth inside one run.
+  const Frame& reference = o.trained.empty() ? deployed.heads : trained.heads;
   Fitted fitted{
-      diagnosis::fit_iso_phase(deployed, trained, {o.train_length, targets, !o.with_sink}), {}};
-  if (fitted.fit.global.back()) {
-    fitted.exports = exports_of(fitted.fit, o.config.empty() ? plain_config(o.train_length)
-                                                             : config_of(o.config).attention);
-  }
+      diagnosis::fit_iso_phase(deployed.heads, reference, {o.train_length, targets, !o.with_sink}),
+      {},
+      {}};
+  add_exports(o, deployed, fitted);
   return fitted;
 }
 
@@ -178,6 +213,27 @@ std::string heads_text(const IsoPhaseFit& fit) {
          to_text(records, {{"layer", "layer"}, {"head", "head"}, {"m", "m [2 s.e.]", true}});
 }
 
+/// Of what the table gives beside it: a schedule as a change from the training length on, where
+/// some, as Llama 4's, are not 1 already.
+std::string formula_from_training(const scaling::Schedule& schedule, const IsoPhaseFit& fit) {
+  const double there =
+      scaling::multiplier(schedule, static_cast<double>(fit.question.train_length));
+  const std::string formula = scaling::formula(schedule);
+  return there == 1.0 ? formula : fmt::format("({})/{:.6g}", formula, there);
+}
+
+std::string size_note(const IsoPhaseFit& fit) {
+  const auto& factor = fit.global.back();
+  std::string note =
+      "on the one model measured the loss was lowest at a seventh to two fifths of this log m";
+  if (factor && factor->value() != 1.0) {
+    note += fmt::format(", which here is m = {:.4g} to {:.4g}",
+                        std::exp(kLeastShare * factor->log_factor.mean),
+                        std::exp(kMostShare * factor->log_factor.mean));
+  }
+  return note + "; dewpoint heads sweep measures yours";
+}
+
 std::string schedules_text(const IsoPhaseFit& fit) {
   Json records = Json::array();
   for (const diagnosis::ScheduleMisfit& one : fit.schedules) {
@@ -185,7 +241,7 @@ std::string schedules_text(const IsoPhaseFit& fit) {
                        {"m", fmt::format("{:.4g}", one.factors.back())},
                        {"rms", fmt::format("{:.1f} %", 100.0 * one.root_mean_square)},
                        {"deviations", fmt::format("{:.1f}", one.deviations)},
-                       {"formula", scaling::formula(one.schedule) +
+                       {"formula", formula_from_training(one.schedule, fit) +
                                        (one.schedule.confirmed ? "" : "  (not confirmed)")}});
   }
   return "\nknown schedules, nearest first:\n" + to_text(records, {{"name", "schedule", true},
@@ -197,6 +253,8 @@ std::string schedules_text(const IsoPhaseFit& fit) {
 
 std::string exports_text(const Fitted& fitted) {
   std::string text;
+  if (!fitted.no_settings.empty())
+    text += "\nno settings for engines:\n" + indented(fitted.no_settings, 4, 92) + "\n";
   for (const auto& [target, syntax] : fitted.exports) {
     text += fmt::format("\n{}{}:\n{}\n", target, syntax.exact ? "" : " (not exact)",
                         syntax.text.empty() ? "    cannot be said" : syntax.text);
@@ -212,7 +270,7 @@ std::string fit_text(const FitOptions& o, const Fitted& fitted) {
   std::string text =
       fmt::format("multiplier m that puts the heads of {} into the phase of {} at {} tokens\n\n",
                   o.deployed, o.trained.empty() ? "the same run" : o.trained, o.train_length);
-  text += global_text(fit) + layers_text(fit);
+  text += global_text(fit) + "note    " + size_note(fit) + "\n" + layers_text(fit);
   if (o.heads) text += heads_text(fit);
   if (fit.fitted) {
     text += fmt::format("\nfitted   m(n) = {}, slope {:.3g} ± {:.2g}, seen from n = {:g} to {:g}\n",
@@ -228,7 +286,7 @@ Json schedules_json(const IsoPhaseFit& fit) {
   Json list = Json::array();
   for (const diagnosis::ScheduleMisfit& one : fit.schedules) {
     list.push_back({{"name", one.schedule.name},
-                    {"formula", scaling::formula(one.schedule)},
+                    {"formula", formula_from_training(one.schedule, fit)},
                     {"confirmed", one.schedule.confirmed},
                     {"multipliers", one.factors},
                     {"root_mean_square", one.root_mean_square},
@@ -273,6 +331,8 @@ Json fit_json(const FitOptions& o, const Fitted& fitted) {
           {"fitted_range", {fit.fitted_from, fit.fitted_to}},
           {"schedules", schedules_json(fit)},
           {"exports", exports_json(fitted)},
+          {"no_exports", fitted.no_settings.empty() ? Json() : Json(fitted.no_settings)},
+          {"note", size_note(fit)},
           {"warnings", fit.warnings}};
 }
 

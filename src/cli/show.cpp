@@ -8,6 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/printable_study.hpp"
 #include "cli/study_table.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/frame_json.hpp"
@@ -36,19 +37,27 @@ void print_sessions(const store::StudySummary& summary) {
   }
 }
 
-void print_head(const std::string& file, const store::StudySummary& summary,
-                const store::StudyRecord& study) {
-  fmt::print("study    {}\n", file);
-  if (!summary.title.empty()) fmt::print("title    {}\n", summary.title);
-  fmt::print("made by  {} · seed {} · Dewpoint {}\n", study.experiment, study.seed, study.version);
-  if (!study.command.empty()) fmt::print("command  {}\n", study.command);
-  for (const auto& [name, value] : study.parameters) fmt::print("         {} = {}\n", name, value);
-  if (!summary.sweep) return;
+void print_cells(const store::StudySummary& summary) {
   fmt::print(
       "cells    {} of {} measured, {} to {} replica(s), {} of work{}\n", summary.measured,
       summary.planned, summary.fewest_replicas, summary.most_replicas,
       duration_text(summary.seconds),
       summary.kept > 0 ? fmt::format("; {} more of earlier plans are kept", summary.kept) : "");
+}
+
+void print_head(const std::string& file, const store::StudySummary& summary,
+                const store::StudyRecord& study) {
+  fmt::print("study    {}\n", file);
+  if (!summary.title.empty()) fmt::print("title    {}\n", summary.title);
+  if (!study.experiment.empty()) {
+    fmt::print("made by  {} · seed {} · Dewpoint {}\n", study.experiment, study.seed,
+               study.version);
+  }
+  if (!study.command.empty()) fmt::print("command  {}\n", study.command);
+  for (const auto& [name, value] : study.parameters) fmt::print("         {} = {}\n", name, value);
+  if (!summary.sweep) return;
+  if (summary.planned == 0) fmt::print("cells    none yet: the study has just begun\n");
+  if (summary.planned > 0) print_cells(summary);
   print_sessions(summary);
 }
 
@@ -85,16 +94,19 @@ Json everything(const store::StudySummary& summary, const store::StudyRecord& st
           {"effective", summary.text},      {"frames", frames}};
 }
 
-// The frames to show: all, or the one that was named.
+// The frames to show: all that hold something, or the one that was named.
 std::vector<const Frame*> chosen(const store::StudyRecord& study, const std::string& name) {
   std::vector<const Frame*> frames;
   if (!name.empty()) return {&study.frame(name)};
-  for (const Frame& frame : study.frames) frames.push_back(&frame);
+  for (const Frame& frame : study.frames) {
+    if (!frame.variables().empty()) frames.push_back(&frame);
+  }
   return frames;
 }
 
 int run_show(const ShowCommand& o) {
-  const store::StudySummary summary = store::summarise(o.study);
+  const store::StudySummary found = store::summarise(o.study);
+  const store::StudySummary summary = printable_summary(found);
   if (o.text) {
     if (summary.text.empty()) {
       throw Error(Code::bad_value,
@@ -103,11 +115,13 @@ int run_show(const ShowCommand& o) {
     fmt::print("{}", summary.text);
     return 0;
   }
-  const store::StudyRecord study = store::read_study(o.study);
+  store::StudyRecord record = store::read_study(o.study);
   if (o.json) {
-    fmt::print("{}\n", everything(summary, study).dump());
+    fmt::print("{}\n",
+               everything(found, record).dump(-1, ' ', false, Json::error_handler_t::replace));
     return 0;
   }
+  const store::StudyRecord study = printable_study(std::move(record));
   const std::vector<const Frame*> frames = chosen(study, o.frame);
   std::vector<Table> tables;  // before anything is printed: the request may be refused
   for (const Frame* frame : frames) tables.push_back(table_of(*frame, o.table));

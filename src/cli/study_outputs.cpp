@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/console.hpp"
 #include "cli/fitted_figure.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/exports/export.hpp"
@@ -24,10 +25,10 @@ report::FigureRequest request_of(const studies::FigureOutput& output, const std:
 }
 
 std::vector<std::string> draw_figures(const studies::StudyText& study,
-                                      const store::StudyRecord& record) {
+                                      const store::StudyRecord& record, bool force) {
   std::vector<std::string> files;
   for (const studies::FigureOutput& output : study.figures) {
-    report::write_figure(figure_of_output(output, record, study.title), output.file);
+    report::write_figure(figure_of_output(output, record, study.title), {output.file, force});
     files.push_back(output.file);
   }
   return files;
@@ -40,20 +41,30 @@ report::Figure figure_of_output(const studies::FigureOutput& output,
   return fitted_figure(record, request_of(output, title)).figure;
 }
 
-Files write_outputs(const studies::StudyText& study) {
+void require_output_places(const studies::StudyText& study, bool force) {
+  for (const std::string& target : study.exports) {
+    exports::require_export_places({target, force}, exports::format_of(target));
+  }
+  for (const studies::FigureOutput& output : study.figures) {
+    report::require_figure_places({output.file, force});
+  }
+}
+
+Files write_outputs(const studies::StudyText& study, bool force) {
   Files files;
   if (study.exports.empty() && study.figures.empty()) return files;
   const store::StudyRecord record = store::read_study(study.study);
   for (const std::string& target : study.exports) {
-    for (const auto& file : exports::write(record, target, exports::format_of(target))) {
+    const exports::Format format = exports::format_of(target);
+    for (const auto& file : exports::write(record, target, format, {.frame = {}, .force = force})) {
       files.exports.push_back(file.string());
     }
   }
   try {
-    files.figures = draw_figures(study, record);
+    files.figures = draw_figures(study, record, force);
   } catch (const Error& error) {
     if (error.code() != Code::missing_tool) throw;
-    fmt::print(stderr, "dewpoint: no figure: {}\n", error.what());
+    tell(fmt::format("dewpoint: no figure: {}", error.what()));
   }
   return files;
 }

@@ -22,8 +22,11 @@ struct Files {
                                               const store::StudyRecord& record,
                                               const std::string& title);
 
+/// Asked before long work: whether outputs.exports and outputs.figures may be written.
+void require_output_places(const studies::StudyText& study, bool force);
+
 /// Writes all of outputs.exports and outputs.figures from the study's file. A missing gnuplot is
 /// said, not fatal: the study is complete.
-[[nodiscard]] Files write_outputs(const studies::StudyText& study);
+[[nodiscard]] Files write_outputs(const studies::StudyText& study, bool force);
 
 }  // namespace dewpoint::cli

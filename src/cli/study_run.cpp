@@ -9,10 +9,9 @@
 namespace dewpoint::cli {
 
 studies::RunOutcome run_recorded(const studies::StudyText& study, studies::Workers& workers,
-                                 const std::string& command) {
+                                 const std::string& command, studies::RunOptions options) {
   ProgressLine line(study.experiment);
   const Progress show = line.callback();
-  studies::RunOptions options;
   options.stop = stop_token();
   options.progress = [&show](const studies::RunProgress& now) {
     show(now.work_done, now.work_done + now.work_left);
@@ -21,10 +20,10 @@ studies::RunOutcome run_recorded(const studies::StudyText& study, studies::Worke
 }
 
 studies::RunOutcome run_on_threads(const studies::StudyText& study, int threads,
-                                   const std::string& command) {
+                                   const std::string& command, const studies::RunOptions& options) {
   const studies::Experiment& experiment = studies::experiment_named(study.experiment);
   const auto workers = studies::local_workers(experiment, study.seed, threads);
-  return run_recorded(study, *workers, command);
+  return cli::run_recorded(study, *workers, command, options);
 }
 
 int say_interrupted(const studies::StudyText& study, const studies::RunOutcome& outcome,

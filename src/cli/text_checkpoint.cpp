@@ -17,13 +17,15 @@
 namespace dewpoint::cli {
 namespace {
 
-void write_whole(const std::filesystem::path& file, std::span<const std::byte> bytes) {
-  PendingFile pending(file);
+namespace fs = std::filesystem;
+
+void write_whole(const OutputFile& file, const FileKind& kind, std::span<const std::byte> bytes) {
+  PendingFile pending(file, kind);
   std::ofstream out(pending.path(), std::ios::binary);
   out.write(reinterpret_cast<const char*>(bytes.data()),
             static_cast<std::streamsize>(bytes.size()));
   out.close();
-  if (!out) throw_unwritable(file, "it could not be written to the end");
+  if (!out) throw_unwritable(file.path, "it could not be written to the end");
   pending.commit();
 }
 
@@ -37,18 +39,24 @@ std::vector<std::byte> bytes_of_file(const std::filesystem::path& file) {
   return {bytes.begin(), bytes.end()};
 }
 
-std::string looks_file(const std::string& checkpoint) { return checkpoint + ".looks"; }
+fs::path looks_file(const fs::path& checkpoint) { return fs::path(checkpoint) += ".looks"; }
 
 }  // namespace
 
-void write_checkpoint(const std::string& file, const experiments::TextRun& run) {
+void write_checkpoint(const OutputFile& file, const experiments::TextRun& run) {
   const auto attachments = run.attachments();
-  for (const auto& [name, target] :
-       {std::pair{kLooksAttachment, looks_file(file)}, std::pair{kStateAttachment, file}}) {
+  const auto write = [&](const char* name, const OutputFile& target, const FileKind& kind) {
     const auto found = std::find_if(attachments.begin(), attachments.end(),
                                     [&](const store::Attachment& one) { return one.name == name; });
-    if (found != attachments.end()) write_whole(target, found->bytes);
-  }
+    if (found != attachments.end()) write_whole(target, kind, found->bytes);
+  };
+  write(kLooksAttachment, file.beside(looks_file(file.path)), transformer::looks_kind());
+  write(kStateAttachment, file, transformer::state_kind());
+}
+
+void require_checkpoint_places(const OutputFile& file) {
+  require_writable(file, transformer::state_kind());
+  require_writable(file.beside(looks_file(file.path)), transformer::looks_kind());
 }
 
 store::StudyRecord study_of_checkpoint(const std::string& file) {

@@ -16,8 +16,10 @@ inline constexpr const char* kStateAttachment = "state.safetensors";
 inline constexpr const char* kLooksAttachment = "looks";
 
 /// Each file appears whole or not at all, the looks first. Of a run that diverged there is no state
-/// to write. Throws Error{unwritable_file}.
-void write_checkpoint(const std::string& file, const experiments::TextRun& run);
+/// to write. Throws Error{unwritable_file}, and Error{bad_value} for another file in the way.
+void write_checkpoint(const OutputFile& file, const experiments::TextRun& run);
+/// Asked before long work: whether both may be written.
+void require_checkpoint_places(const OutputFile& file);
 
 /// A checkpoint as the study it could have been: both attachments and nothing else. Looks after the
 /// state, which a kill between the two files leaves, are not taken. Throws Error{unreadable_file}

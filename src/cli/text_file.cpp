@@ -6,12 +6,12 @@
 
 namespace dewpoint::cli {
 
-void write_text_file(const std::filesystem::path& file, std::string_view text) {
-  PendingFile pending(file);
+void write_text_file(const OutputFile& file, const FileKind& kind, std::string_view text) {
+  PendingFile pending(file, kind);
   std::ofstream out(pending.path(), std::ios::binary);
   out << text;
   out.close();
-  if (!out) throw_unwritable(file, "the disk is full or went away");
+  if (!out) throw_unwritable(file.path, "the disk is full or went away");
   pending.commit();
 }
 

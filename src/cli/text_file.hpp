@@ -3,12 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
 #include <string_view>
+
+#include "dewpoint/core/output_file.hpp"
 
 namespace dewpoint::cli {
 
-/// Writes or replaces the file. Throws Error{unwritable_file}; the old file then stays as it was.
-void write_text_file(const std::filesystem::path& file, std::string_view text);
+/// Writes the file, or replaces one of its kind. Throws Error{unwritable_file}, and
+/// Error{bad_value} for another file in the way; the old file then stays as it was.
+void write_text_file(const OutputFile& file, const FileKind& kind, std::string_view text);
 
 }  // namespace dewpoint::cli

@@ -22,6 +22,7 @@
 #include "cli/train_text.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/grid.hpp"
+#include "dewpoint/report/sheet.hpp"
 #include "dewpoint/report/training_figures.hpp"
 #include "dewpoint/report/training_screen.hpp"
 
@@ -30,6 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
+using experiments::kTrain;
 using experiments::TrainingRun;
 
 struct TrainCommand {
@@ -42,6 +44,7 @@ struct TrainCommand {
   std::string figures;
   std::string resume;
   bool live = false;
+  bool force = false;
   std::vector<const CLI::Option*> question_options;  // what --resume takes from the file
   std::vector<const CLI::Option*> chain_options, text_options, shared_options;
 };
@@ -51,12 +54,12 @@ struct TrainCommand {
 /// Keeps a run that is under way in its file, so that whatever happens little is lost.
 class Keeper {
  public:
-  Keeper(const TrainQuestion& question, const TrainingRun& run, std::string file,
+  Keeper(const TrainQuestion& question, const TrainingRun& run, OutputFile file,
          std::string command)
       : question_(question), run_(run), file_(std::move(file)), command_(std::move(command)) {}
 
   void keep() {
-    if (file_.empty() || run_.records().empty()) return;
+    if (file_.path.empty() || run_.records().empty()) return;
     const training::Stages stages = training::find_stages(run_.records(), question_.thresholds);
     store::write_study(file_, train_study(question_, run_, stages, command_));
     last_ = Clock::now();
@@ -69,7 +72,7 @@ class Keeper {
   static constexpr std::chrono::seconds kInterval{30};
   const TrainQuestion& question_;
   const TrainingRun& run_;
-  std::string file_;
+  OutputFile file_;
   std::string command_;
   Clock::time_point last_ = Clock::now();
 };
@@ -121,24 +124,17 @@ void train(TrainingRun& run, Keeper& keeper, LiveView& view, int threads) {
   });
 }
 
-std::vector<std::string> draw_figures(const store::StudyRecord& study, const fs::path& folder) {
+std::vector<std::string> draw_figures(const store::StudyRecord& study, const OutputFile& folder) {
   std::vector<std::string> files;
   for (const report::TrainingFigure& figure : report::training_figures()) {
-    const fs::path stem = folder / figure.name;
+    const fs::path stem = folder.path / figure.name;
     report::Figure drawn = figure.figure_of(study);
     report::set_title(drawn, figure.title);
-    std::visit([&](const auto& any) { draw(any, stem); }, drawn);
+    std::visit([&](const auto& any) { draw(any, folder.beside(stem)); }, drawn);
     files.push_back(stem.string() + ".png");
     files.push_back(stem.string() + ".svg");
   }
   return files;
-}
-
-fs::path figure_folder(const std::string& name) {
-  std::error_code failed;
-  fs::create_directories(name, failed);
-  if (failed) throw Error(Code::unwritable_file, fmt::format("{}: {}", name, failed.message()));
-  return name;
 }
 
 struct Job {
@@ -175,7 +171,7 @@ Job begin_again(const TrainCommand& o) {
         fmt::format("moments: '{}' is not for a resumed run; allowed: stages, none", o.moments));
   }
   const store::StudyRecord study = store::read_study(o.resume);
-  if (study.experiment != "train") {
+  if (study.experiment != kTrain) {
     throw Error(Code::bad_value, fmt::format("resume: '{}' holds {}, not a training run", o.resume,
                                              study.experiment));
   }
@@ -223,12 +219,12 @@ Answer finish(const TrainCommand& o, const Job& job, const std::string& command)
   const store::StudyRecord study = train_study(job.question, *job.run, stages, command);
   answer.frames = study.frames;
   if (!job.file.empty()) {
-    store::write_study(job.file, study);
+    store::write_study({job.file, o.force}, study);
     answer.json["study"] = job.file;
     answer.text += fmt::format("study   {}\n", job.file);
   }
   if (!o.figures.empty()) {
-    answer.json["figures"] = draw_figures(study, figure_folder(o.figures));
+    answer.json["figures"] = draw_figures(study, {o.figures, o.force});
     for (const Json& file : answer.json["figures"]) {
       answer.text += fmt::format("figure  {}\n", file.get<std::string>());
     }
@@ -238,8 +234,9 @@ Answer finish(const TrainCommand& o, const Job& job, const std::string& command)
 
 Answer run_one(const TrainCommand& o, const std::string& command) {
   Job job = o.resume.empty() ? begin(o) : begin_again(o);
-  if (!job.file.empty()) require_writable(job.file);
-  Keeper keeper(job.question, *job.run, job.file, command);
+  if (!job.file.empty()) require_study_place({job.file, o.force}, kTrain);
+  if (!o.figures.empty()) make_own_folder({o.figures, o.force}, report::figure_folder_kind());
+  Keeper keeper(job.question, *job.run, {job.file, o.force}, command);
   LiveView view(o.live);
   try {
     train(*job.run, keeper, view, o.common.threads);
@@ -266,7 +263,7 @@ Answer run_seeds(const TrainCommand& o, const std::string& command) {
                 "seeds: more than one run can be neither resumed, drawn nor watched; leave out "
                 "--resume, --figures and --live");
   }
-  if (!o.output.empty()) require_writable(o.output);
+  if (!o.output.empty()) require_study_place({o.output, o.force}, kTrain);
   const TrainQuestion question = question_of(o.train, o.common.seed);
   const std::size_t count = whole_number("seeds", o.seeds, 1.0, 1e5);
   std::vector<experiments::TrainingNumbers> numbers;
@@ -279,10 +276,10 @@ Answer run_seeds(const TrainCommand& o, const std::string& command) {
   Answer answer = seeds_answer(question, runs);
   answer.frames = {runs};
   if (!o.output.empty()) {
-    store::StudyRecord study = begin_study("train", question.run.seed, command);
+    store::StudyRecord study = begin_study(kTrain, question.run.seed, command);
     study.parameters = parameters_of(question);
     study.frames = {runs};
-    store::write_study(o.output, study);
+    store::write_study({o.output, o.force}, study);
     answer.json["study"] = o.output;
     answer.text += fmt::format("study   {}\n", o.output);
   }
@@ -308,8 +305,8 @@ Answer run_text(const TrainCommand& o, const std::string& command) {
   refuse_any(o.chain_options, "is for a chain, not for a text; leave it out");
   std::vector<const CLI::Option*> given = given_of(o.text_options);
   for (const CLI::Option* option : given_of(o.shared_options)) given.push_back(option);
-  return train_on_text({o.common, o.text, o.train, o.output, o.figures, o.resume, o.live, given},
-                       command);
+  return train_on_text(
+      {o.common, o.text, o.train, o.output, o.figures, o.resume, o.live, o.force, given}, command);
 }
 
 Answer run_chain(const TrainCommand& o, const std::string& command) {
@@ -350,6 +347,7 @@ void add_train(Program& program) {
   o->text_options.assign(options.begin() + static_cast<std::ptrdiff_t>(before), options.end());
   verb->add_option("-o,--output", o->output, "Study file with everything that was recorded");
   verb->add_option("--figures", o->figures, "Folder for the figures");
+  add_force(*verb, o->force);
   verb->add_option("--resume", o->resume,
                    "Goes on with the run of this study file, or of a checkpoint");
   verb->add_flag("--live", o->live, "Loss and attention in the terminal while it runs");

@@ -16,8 +16,10 @@
 #include "cli/terminal_style.hpp"
 #include "cli/text_checkpoint.hpp"
 #include "cli/train_corpus_text.hpp"
+#include "dewpoint/checkpoint/safetensors_writer.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/experiments/training_run.hpp"
+#include "dewpoint/report/sheet.hpp"
 #include "dewpoint/report/terminal_figure.hpp"
 #include "dewpoint/report/text_training_figures.hpp"
 
@@ -41,17 +43,10 @@ store::StudyRecord text_study(const TextRun& run, const std::string& command_lin
   return study;
 }
 
-fs::path made_folder(const std::string& name) {
-  std::error_code failed;
-  fs::create_directories(name, failed);
-  if (failed) throw Error(Code::unwritable_file, fmt::format("{}: {}", name, failed.message()));
-  return name;
-}
-
 /// Keeps a run that is under way, so that whatever happens little is lost.
 class TextKeeper {
  public:
-  TextKeeper(const TextRun& run, std::string study, std::string checkpoint, std::string command)
+  TextKeeper(const TextRun& run, OutputFile study, OutputFile checkpoint, std::string command)
       : run_(run),
         study_(std::move(study)),
         checkpoint_(std::move(checkpoint)),
@@ -59,8 +54,8 @@ class TextKeeper {
 
   void keep() {
     if (run_.looks().empty()) return;
-    if (!study_.empty()) store::write_study(study_, text_study(run_, command_));
-    if (!checkpoint_.empty()) write_checkpoint(checkpoint_, run_);
+    if (!study_.path.empty()) store::write_study(study_, text_study(run_, command_));
+    if (!checkpoint_.path.empty()) write_checkpoint(checkpoint_, run_);
     last_ = TextClock::now();
   }
   void keep_sometimes() {
@@ -70,8 +65,8 @@ class TextKeeper {
  private:
   static constexpr std::chrono::seconds kInterval{30};
   const TextRun& run_;
-  std::string study_;
-  std::string checkpoint_;
+  OutputFile study_;
+  OutputFile checkpoint_;
   std::string command_;
   TextClock::time_point last_ = TextClock::now();
 };
@@ -228,13 +223,16 @@ void require_no_law(const TextRun& run) {
 
 /// Whether everything can be written, asked now and not after hours.
 void require_places(const CorpusCommand& command, const TextJob& job) {
-  for (const std::string& file : {job.study, job.checkpoint}) {
-    if (!file.empty()) require_writable(file);
+  const bool force = command.force;
+  if (!job.study.empty()) require_study_place({job.study, force}, kTextExperiment);
+  if (!job.checkpoint.empty()) require_checkpoint_places({job.checkpoint, force});
+  if (!command.figures.empty()) {
+    make_own_folder({command.figures, force}, report::figure_folder_kind());
   }
-  if (!command.figures.empty()) made_folder(command.figures);
   if (command.text.model.empty()) return;
   require_no_law(*job.run);
-  const fs::path folder = made_folder(command.text.model);
+  const fs::path folder = command.text.model;
+  make_own_folder({folder, force}, checkpoint::model_folder_kind());
   if (const auto other = text::tokenizer_file_in(folder, job.run->corpus().files)) {
     throw Error(Code::bad_value,
                 fmt::format("model: '{}' holds {}, a file of another tokenizer; allowed: a folder "
@@ -265,13 +263,13 @@ Error text_divergence(const TextRun& run) {
 }
 
 std::vector<std::string> draw_text_figures(const store::StudyRecord& study,
-                                           const fs::path& folder) {
+                                           const OutputFile& folder) {
   std::vector<std::string> files;
   for (const report::TrainingFigure& one : report::text_training_figures(study)) {
-    const fs::path stem = folder / one.name;
+    const fs::path stem = folder.path / one.name;
     report::Figure drawn = one.figure_of(study);
     report::set_title(drawn, one.title);
-    std::visit([&](const auto& any) { draw(any, stem); }, drawn);
+    std::visit([&](const auto& any) { draw(any, folder.beside(stem)); }, drawn);
     files.push_back(stem.string() + ".png");
     files.push_back(stem.string() + ".svg");
   }
@@ -292,11 +290,11 @@ Answer finish_text(const CorpusCommand& command, const TextJob& job, TextKeeper&
   if (!job.study.empty()) add_written(answer, "study", job.study);
   if (!job.checkpoint.empty()) add_written(answer, "checkpoint", job.checkpoint);
   if (!command.text.model.empty()) {
-    experiments::save_model_folder(*job.run, command.text.model);
+    experiments::save_model_folder(*job.run, {command.text.model, command.force});
     add_written(answer, "model", command.text.model);
   }
   if (!command.figures.empty()) {
-    answer.json["figures"] = draw_text_figures(study, made_folder(command.figures));
+    answer.json["figures"] = draw_text_figures(study, {command.figures, command.force});
     for (const Json& file : answer.json["figures"]) {
       answer.text += fmt::format("{:<10}  {}\n", "figure", file.get<std::string>());
     }
@@ -316,7 +314,8 @@ bool is_about_text(const CorpusOptions& options, const std::string& resume) {
 Answer train_on_text(const CorpusCommand& command, const std::string& command_line) {
   const TextJob job = begin_text(command);
   require_places(command, job);
-  TextKeeper keeper(*job.run, job.study, job.checkpoint, command_line);
+  TextKeeper keeper(*job.run, {job.study, command.force}, {job.checkpoint, command.force},
+                    command_line);
   TextView view(command.live);
   try {
     train_text(*job.run, keeper, view, command.common.threads);

@@ -19,6 +19,7 @@ struct CorpusCommand {
   std::string figures;
   std::string resume;
   bool live = false;
+  bool force = false;                     // what is written may take the place of anything
   std::vector<const CLI::Option*> given;  // options of the question that stood on the command line
 };
 

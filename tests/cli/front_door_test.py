@@ -60,15 +60,49 @@ class FrontDoor(ProgramTest):
         self.assertIn("melt", self.refuse(2, "melt"))
         self.assertIn("mop", self.refuse(2, "phase", "mop"))
 
+    # The parser answers --help before it looks at words that it does not know.
+    def test_unknown_verbs_have_no_help(self):
+        for words in (["melt"], ["phase", "mop"], ["heads", "nosuch"], ["verify", "nosuch"]):
+            for flag in ("--help", "-h"):
+                self.assertIn(f"'{words[-1]}' is no verb", self.refuse(2, *words, flag))
+        self.assertIn("'shwo' is no verb of dewpoint; did you mean 'show'?",
+                      self.refuse(2, "shwo", "--help"))
+        self.assertIn("'melt' is no verb", self.refuse(2, "melt", "--version"))
+        for words in (["heads", "sweep"], ["show", "no-such.study"], ["heads", self.folder.name]):
+            self.assertIn("Usage:", self.succeed(*words, "--help"))
+
+    def test_what_cannot_be_printed_is_a_failure(self):
+        self.succeed("condense", "--n", "1e2,1e3", "--t", "1,2", "--draws", "4", "-o", "x.study")
+        for words in ([], ["--help"], ["--version"], ["phase", "map", "--help"], ["manual", "man"],
+                      ["manual", "json"], ["doctor", "--json"], ["show", "x.study"],
+                      ["show", "x.study", "--json"], ["runs"], ["runs", "--json"],
+                      ["figure", "x.study"], ["run", "--template", "phase"],
+                      ["predict", "train"], ["predict", "train", "--json"], ["verify", "--list"],
+                      ["condense", "--n", "1e2", "--t", "1", "--draws", "4", "--json"]):
+            with self.subTest(words=words), open("/dev/full", "w", encoding="utf-8") as full:
+                result = subprocess.run([os.environ["DEWPOINT"], *words], cwd=self.folder.name,
+                                        stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+                self.assertEqual(result.returncode, 1)
+                self.assertEqual(result.stderr, "dewpoint: cannot write to standard output: "
+                                                "the disk is full or went away\n")
+
+    # Where something failed before, that is what the status says.
+    def test_a_refusal_without_standard_output_is_still_a_refusal(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            result = subprocess.run([os.environ["DEWPOINT"], "melt"], stdout=full,
+                                    stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(result.stderr.count("\n"), 1)
+
     def test_a_group_of_verbs_alone_shows_its_help(self):
         self.assertIn("point", self.succeed("phase"))
 
     def test_reproduce_asks_for_its_places_before_the_work(self):
         with open(self.path("file"), "w"):
             pass
-        self.assertIn("file", self.refuse(1, "reproduce", "-o", "file"))
+        self.assertIn("file", self.refuse(2, "reproduce", "-o", "file"))
         os.makedirs(self.path("out/cas-end-to-end.study"))  # the last of its files
-        self.assertIn("cas-end-to-end.study", self.refuse(1, "reproduce", "-o", "out"))
+        self.assertIn("cas-end-to-end.study", self.refuse(2, "reproduce", "-o", "out", "--force"))
         self.assertEqual(os.listdir(self.path("out")), ["cas-end-to-end.study"])
 
     def test_the_manual_page_is_well_formed(self):

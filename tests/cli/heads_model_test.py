@@ -75,6 +75,30 @@ class Model(HeadsTest):
         self.assertEqual(found["parameters"]["length"], "64")
         self.assertEqual(found["result"]["dimensions"]["n"], [16, 32, 64])
 
+    # One text has one beginning; windows behind it begin with the model's first token all the same.
+    def test_a_long_text_is_cut_into_windows_anywhere(self):
+        words = "Once upon a time there was a little girl who liked to run in the park with her red ball. "
+        with open(self.path("long.txt"), "w") as file:
+            file.write(words * 40)
+        found = self.succeed_json("heads", MODEL, "--text", "long.txt", "--tokenizer", TOKENIZER, *SHORT,
+                                  "--sequences", "3", "--perplexity")
+        self.assertEqual(found["parameters"]["sequences"], "3")
+        self.assertEqual(found["parameters"]["windows"], "anywhere, behind token 1")
+        self.assertEqual(found["loss"]["variables"]["loss"]["samples"][0][0], [3])
+        stories = self.heads("--sequences", "2")
+        self.assertEqual(stories["parameters"]["windows"], "at beginnings of texts")
+        text = self.succeed("heads", MODEL, "--text", "long.txt", "--tokenizer", TOKENIZER, *SHORT,
+                            "--sequences", "2", "-o", "l.study")
+        self.assertIn("windows     anywhere, behind token 1\n", text)
+        self.assertIn("windows = anywhere, behind token 1", self.succeed("show", "l.study"))
+
+    def test_a_novel_is_cut_into_windows_anywhere(self):
+        novel = os.path.join(DATA, "long-texts", "war_and_peace.txt")
+        self.need_data(novel)
+        found = self.succeed_json("heads", MODEL, "--text", novel, "--tokenizer", TOKENIZER, "--length", "128",
+                                  "--replicates", "20", "--sequences", "2")
+        self.assertEqual(found["parameters"]["windows"], "anywhere, behind token 1")
+
     def test_rotations(self):
         own = self.heads()["result"]
         self.assertEqual(self.heads("--rope", "yarn")["result"], own)  # nothing to stretch so far
@@ -91,7 +115,7 @@ class Model(HeadsTest):
         found = self.succeed_json("heads", "sweep", MODEL, *READ, "--lengths", "128,256", "--sequences", "2",
                                   "--head-sequences", "1", "--multipliers", "0.8,1,1.2", "--rope", "own,ntk:2",
                                   "-o", "s.study", "--figure", "s.svg")
-        self.assertEqual([*found], ["experiment", "version", "seed", "checkpoint", "train_length", "study",
+        self.assertEqual([*found], ["experiment", "version", "seed", "checkpoint", "train_length", "windows", "study",
                                     "loss", "iso_phase", "schedules"])
         self.assertEqual(found["train_length"], 512)
         self.assertEqual(found["loss"]["dimensions"]["multiplier"], [0.8, 1, 1.2])

@@ -64,7 +64,7 @@ class Dense(HeadsTest):
         self.assertEqual(found["notes"], [])
         self.assertEqual(found["parameters"], {
             "layout": "HND", "rope": "post", "scale": "0.4", "m_applied": "1.2", "causal": "true",
-            "window": "120", "softcap": "3", "model": "toy", "text_sha256": "ab" * 32})
+            "head_dim": "16", "window": "120", "softcap": "3", "model": "toy", "text_sha256": "ab" * 32})
 
     def test_multipliers_from_the_same_pass(self):
         facts = [{"file": "dump.npz", "softcap": 4.0, "multiplier": m} for m in (1.0, 0.5, 1.7)]
@@ -102,6 +102,26 @@ class Dumps(HeadsTest):
                 self.assertEqual(cell, grown[place])
             else:
                 self.assertLess(cell["phase"], grown[place]["phase"])
+
+    # Printed, kept, shown, exported: the same words.
+    def test_verdicts_and_their_reasons_are_kept(self):
+        found = self.succeed_json("heads", "dump.npz", *ALL_ROWS, "-o", "kept.study")
+        head = found["heads"][2]["verdicts_without_sink"]["1"]
+        sentence = f"layer 0 head 2 × 1, without sinks: {head['phase']}, {head['reason']}"
+        shown = json.loads(self.succeed("show", "kept.study", "--json"))["frames"][0]
+        self.assertEqual(shown["variables"], found["result"]["variables"])
+        row = shown["dimensions"]["reason"].index(sentence)
+        self.assertEqual(shown["variables"]["reason_probability"]["mean"][row], head["probability"])
+        self.assertEqual(shown["variables"]["verdict_probability_without_sink"]["mean"][0][2], [head["probability"]])
+        phases = ["diffuse", "critical", "condensed"]
+        phase = shown["variables"]["verdict_without_sink"]["mean"][0][2][0]
+        self.assertEqual("cannot tell" if phase is None else phases[int(phase)], head["phase"])
+        self.assertIn(sentence, self.succeed("show", "kept.study", "--observable", "reason_probability"))
+        self.succeed("export", "kept.study", "-o", "kept.csv")
+        with open(self.path("kept-reason.csv"), newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertIn((sentence, head["probability"]),
+                      [(row["reason"], float(row["reason_probability"])) for row in rows])
 
     def test_one_is_measured_once(self):
         found = self.succeed_json("heads", "dump.npz", *ALL_ROWS, "--beta", "0.5,1", "--schedule",

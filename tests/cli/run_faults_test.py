@@ -262,6 +262,16 @@ class Signalled(FaultTest):
     def test_sigterm_does_the_same(self):
         self.stop_with(signal.SIGTERM, 143)
 
+    def test_a_terminal_that_closes_does_the_same(self):
+        self.stop_with(signal.SIGHUP, 129)
+
+    def test_under_nohup_it_outlives_the_terminal(self):
+        process = self.start("-o", "deaf.study", before=["nohup"])
+        self.wait_for_commit("deaf.study", process)
+        process.send_signal(signal.SIGHUP)
+        self.finish(process)
+        self.assert_each_replica_once("deaf.study")
+
 
 class Twice(FaultTest):
     def test_a_second_run_at_the_same_time_is_refused_and_a_later_one_finds_everything(self):

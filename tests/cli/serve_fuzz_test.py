@@ -117,6 +117,7 @@ class Fuzz(ServeTest):
     def test_raw_bytes(self):
         self.random = random.Random(SEED + 2)
         good = (f"POST /api/phase HTTP/1.1\r\nHost: 127.0.0.1:{self.server.port}\r\n"
+                f"Authorization: Bearer {self.server.token}\r\n"
                 "Content-Type: application/json\r\nContent-Length: 19\r\n\r\n"
                 '{"client": "fuzz1"}').encode()
         hostile = [b"\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\0" * 100,
@@ -129,7 +130,7 @@ class Fuzz(ServeTest):
                    b"FFFFFFFFFFFFFFFF\r\n"]
         for k in range(max(len(hostile), COUNT // 4)):
             data = hostile[k] if k < len(hostile) else self.damaged(good)
-            with socket.create_connection(("127.0.0.1", self.server.port), 30) as peer:
+            with self.server.raw() as peer:
                 try:
                     peer.sendall(data)
                     peer.shutdown(socket.SHUT_WR)

@@ -71,7 +71,7 @@ class Client(threading.Thread):
         """A stream that is left after a moment, as when a slider moves on."""
         connection = self.server.connect()
         try:
-            connection.request("GET", f"/api/jobs/{job}/events")
+            connection.request("GET", f"/api/jobs/{job}/events", headers=self.server.bearer)
             response = connection.getresponse()
             if response.status == 200:
                 response.readline()

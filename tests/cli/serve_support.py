@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import time
 
@@ -22,17 +23,23 @@ class Answer:
 
 
 class Server:
-    """`dewpoint serve` as a process; ends with close()."""
+    """`dewpoint serve` as a process, asked with the token that it printed; ends with close()."""
 
-    def __init__(self, folder, *arguments):
+    def __init__(self, folder, *arguments, environment=None):
         self.process = subprocess.Popen(
             [DEWPOINT, "serve", "--port", "0", "--dir", folder, *arguments], cwd=folder, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={**os.environ, **(environment or {})})
         first = self.process.stdout.readline()
-        found = re.search(r"http://[^/]+:(\d+)/", first)
+        found = re.search(r"http://[^/]+:(\d+)/(?:\?token=(\S+))?", first)
         if found is None:
             raise AssertionError(f"no address: {first!r} {self.process.communicate()}")
-        self.port = int(found.group(1))
+        self.port, self.token = int(found.group(1)), found.group(2)
+
+    @property
+    def bearer(self):
+        """The header that every request needs."""
+        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
 
     def close(self):
         """Ends it as Ctrl-C would; the exit status and what it said on standard error."""
@@ -52,8 +59,10 @@ class Server:
         connection = self.connect()
         try:
             sent = {"Content-Type": "application/json"} if method == "POST" else {}
+            sent.update(self.bearer)
             sent.update(headers or {})
             data = body if body is None or isinstance(body, (bytes, str)) else json.dumps(body)
+            sent = {name: value for name, value in sent.items() if value is not None}
             connection.request(method, path, data, sent)
             return Answer(connection.getresponse())
         finally:
@@ -74,7 +83,7 @@ class Server:
         """(event, data) one by one, until the server ends the stream."""
         connection = self.connect()
         try:
-            connection.request("GET", path)
+            connection.request("GET", path, headers=self.bearer)
             response = connection.getresponse()
             assert response.status == 200, (response.status, response.read())
             name = None
@@ -112,9 +121,17 @@ class Server:
             time.sleep(0.02)
         raise AssertionError("it never happened")
 
-    def resident_bytes(self):
+    def raw(self, timeout=30):
+        """A bare connection."""
+        return socket.create_connection(("127.0.0.1", self.port), timeout)
+
+    def memory_bytes(self, what):
+        """A row of /proc: VmRSS, VmHWM, .."""
         with open(f"/proc/{self.process.pid}/status") as file:
-            return int(re.search(r"VmRSS:\s+(\d+) kB", file.read()).group(1)) * 1024
+            return int(re.search(rf"{what}:\s+(\d+) kB", file.read()).group(1)) * 1024
+
+    def resident_bytes(self):
+        return self.memory_bytes("VmRSS")
 
     def cpu_seconds(self):
         with open(f"/proc/{self.process.pid}/stat") as file:

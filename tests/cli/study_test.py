@@ -284,6 +284,30 @@ print(len(table))
         self.assertGreater(len(self.succeed("figure", "small.study").splitlines()), 8)
         self.assertIn("pie", self.refuse(2, "figure", "small.study", "--kind", "pie", "-o", "x.png"))
 
+    # Two sizes that hardly differ, and the least of each curve, say nothing of where they cross.
+    def test_a_collapse_that_the_data_do_not_determine_has_no_numbers(self):
+        self.succeed("run", "small.toml", "-S", "grid.n=[16,20]", "-S", "grid.gamma=[0.1,0.2,0.3,0.4,0.5]",
+                     "-S", "grid.rho=[0.5]", "-S", "replicas=2", "-S", "parameters.d=4",
+                     "-S", "parameters.common='random'", "-o", "vague.study")
+        said = self.succeed("figure", "vague.study", "--kind", "collapse")
+        self.assertIn("critical not determined by these data: any value fits about as well; more "
+                      "sizes, a wider range of x or smaller errors are needed\n", said)
+        self.assertIn("exponent not determined by these data", said)
+        self.assertNotIn("inf", said)
+        self.assertIn("(γ − x_c)", said)
+        self.succeed("figure", "vague.study", "--kind", "collapse", "-o", "vague.svg")
+        drawn = self.read("vague.svg").decode()
+        self.assertIn("not determined by these data", drawn)
+        self.assertIn("(γ − x_c) · (ln n)^a", drawn)
+
+    def test_a_collapse_that_they_determine_has_them_with_their_errors(self):
+        self.succeed("run", "small.toml", "-S", "grid.n=[16,64,256]", "-S", "grid.rho=[0.5]",
+                     "-S", "parameters.tokens='simplex'", "-S", "parameters.d=0",
+                     "-S", "grid.gamma={ from = 0.5, to = 4.0, count = 30 }", "-o", "sharp.study")
+        said = self.succeed("figure", "sharp.study", "--kind", "collapse")
+        self.assertRegex(said, r"critical [0-9.]+ ± [0-9.]+ \(quality within 1")
+        self.assertNotIn("not determined", said)
+
     def test_a_study_of_phase_map_is_read_by_the_same_verbs(self):
         self.succeed("phase", "map", "--n", "32", "--d", "8", "--rho", "0.25,0.5", "--gamma",
                      "1,2,3", "--replicas", "2", "--no-figure", "-o", "map.study")

@@ -283,5 +283,48 @@ TEST(FrameOfHeads, PutsEveryHeadInItsPlace) {
   EXPECT_THROW((void)frame_of_heads({}, options), Error);
 }
 
+// What a verdict says must survive in the study: phase, probability and the reason in words.
+TEST(FrameOfHeads, KeepsVerdictsWithTheirReasons) {
+  const HeadOptions options = options_of(200, {"1", "3"});
+  std::vector<HeadDiagnosis> heads;
+  for (const std::size_t number : {0U, 1U}) {
+    HeadData data = normal_head(200, 64, 0.5 + 8.0 * static_cast<double>(number), {3.0});
+    data.head = number;
+    heads.push_back(diagnose_head(data, options));
+  }
+  const Frame all = frame_of_heads(heads, options);
+  const Variable& phase = all.variable("verdict_without_sink");
+  const Variable& probability = all.variable("verdict_probability");
+  const Dimension& reasons = all.dimension("reason");
+  ASSERT_EQ(reasons.labels.size(), 8U);  // heads times multipliers, without sinks and with them
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    for (std::size_t k = 0; k < 2; ++k) {
+      const PhaseVerdict& bare = heads[h].verdicts_without_first[k];
+      ASSERT_TRUE(bare.phase.has_value());
+      EXPECT_EQ(phase.cells[all.cell_index(phase, {0, h, k})].mean,
+                static_cast<double>(*bare.phase));
+      EXPECT_EQ(probability.cells[all.cell_index(probability, {0, h, k})].mean,
+                heads[h].verdicts[k].probability);
+      const std::size_t row = (2 * h + k) * 2;
+      EXPECT_EQ(all.variable("reason_probability").cells[row].mean, bare.probability);
+      const std::string& sentence = reasons.labels[row];
+      for (const std::string& word :
+           {"head " + std::to_string(h), "× " + options.multipliers[k],
+            std::string("without sinks"), std::string(name_of(*bare.phase)), bare.reason})
+        EXPECT_NE(sentence.find(word), std::string::npos) << word << " in " << sentence;
+      EXPECT_NE(reasons.labels[row + 1].find("with sinks"), std::string::npos);
+    }
+  }
+  EXPECT_NE(reasons.labels.front(), reasons.labels.back());
+}
+
+TEST(FrameOfHeads, LeavesThePhaseEmptyWhereNobodyCanTell) {
+  const HeadOptions options = options_of(200);
+  const Frame all = frame_of_heads({diagnose_head(normal_head(200, 4, 1.0), options)}, options);
+  EXPECT_EQ(all.variable("verdict").cells.front().samples, 0U);
+  EXPECT_EQ(all.dimension("reason").labels.front(),
+            "layer 0 head 0 × 1, without sinks: cannot tell, 4 rows are below 8");
+}
+
 }  // namespace
 }  // namespace dewpoint::diagnosis

@@ -242,7 +242,7 @@ TEST(Export, LeavesTheOldFilesWhereTheDiskIsFull) {
     const Strings before = folder.names();
     const Outcome refused = outcome([&] {
       const FullDisk full(300);
-      written(folder, "map" + ending, study);
+      written(folder, "map" + ending, study, {.frame = {}, .force = true});
     });
     EXPECT_EQ(refused.code, Code::unwritable_file) << ending;
     EXPECT_EQ(refused.message,

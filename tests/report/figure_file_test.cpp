@@ -115,7 +115,7 @@ TEST(WriteFigure, LeavesAllOldFilesWhenOneCannotBeWritten) {
   write_bytes(folder / "a.csv", "old");
   const test::EmptyPath nothing_installed;
   EXPECT_EQ(code_of([&] {
-              write_figure(lines(), folder / "a.svg", {true, true});
+              write_figure(lines(), {folder / "a.svg", true}, {true, true});
             }),
             Code::missing_tool);
   EXPECT_EQ(folder.names(), (Names{"a.csv", "a.svg"}));

@@ -225,7 +225,7 @@ TEST(DrawHeatmap, LeavesTheOldFilesWhenGnuplotIsNotInstalled) {
   const ScratchFolder folder;
   write_bytes(folder / "a.svg", "old");
   const test::EmptyPath nothing_installed;
-  EXPECT_EQ(code_of([&] { draw(small_figure(1), folder / "a"); }), Code::missing_tool);
+  EXPECT_EQ(code_of([&] { draw(small_figure(1), {folder / "a", true}); }), Code::missing_tool);
   EXPECT_EQ(folder.names(), Names{"a.svg"});
   EXPECT_EQ(read_bytes(folder / "a.svg"), "old");
 }
@@ -240,7 +240,7 @@ TEST(DrawHeatmap, LeavesTheOldFilesOnAFullDisk) {
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{16384, 16384};
     ::setrlimit(RLIMIT_FSIZE, &limit);
-    const Code code = code_of([&] { draw(small_figure(1), folder / "a"); });
+    const Code code = code_of([&] { draw(small_figure(1), {folder / "a", true}); });
     ::_exit(code == Code::unwritable_file ? 0 : 1);
   }
   int status = 0;

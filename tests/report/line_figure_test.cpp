@@ -312,7 +312,7 @@ TEST(DrawLineFigure, LeavesTheOldFilesWhenGnuplotIsNotInstalled) {
   const ScratchFolder folder;
   write_bytes(folder / "a.svg", "old");
   const test::EmptyPath nothing_installed;
-  EXPECT_EQ(code_of([&] { draw(small_figure(1), folder / "a"); }), Code::missing_tool);
+  EXPECT_EQ(code_of([&] { draw(small_figure(1), {folder / "a", true}); }), Code::missing_tool);
   EXPECT_EQ(folder.names(), Names{"a.svg"});
   EXPECT_EQ(read_bytes(folder / "a.svg"), "old");
 }

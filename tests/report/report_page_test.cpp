@@ -40,8 +40,10 @@ std::string title_of(const std::string& page) {
 TEST(ReportPage, PutsDataAndTitleIntoTheirPlacesAndChangesNothingElse) {
   const Json data{{"title", "Two words"}, {"figures", Json::array({1, 2.5})}};
   EXPECT_EQ(report_page(page_with(kOpening), data),
-            "<!doctype html>\n<html><head><title>Two words</title>\n" + kScript + "</head><body>" +
-                kOpening + R"({"title":"Two words","figures":[1,2.5]})" + "</script>\n" + kFoot);
+            "<!doctype html>\n<html><head><meta name=\"generator\" content=\"Dewpoint\">"
+            "<title>Two words</title>\n" +
+                kScript + "</head><body>" + kOpening +
+                R"({"title":"Two words","figures":[1,2.5]})" + "</script>\n" + kFoot);
 }
 
 // Properties (1) and (2): texts that would end the element, open a comment in which the end of the

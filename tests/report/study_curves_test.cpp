@@ -281,6 +281,26 @@ TEST(CollapseOfStudy, LiftsValuesAndErrorsByTheAmplitude) {
   EXPECT_EQ(figure.panels[1].y.label, "contraction λ · n^0.5");
 }
 
+// What the data do not determine is named, not measured.
+TEST(CollapseOfStudy, PrintsNoNumberThatIsNotDetermined) {
+  FigureRequest request = curve_at("0");
+  request.y = "n";
+  const double unknown = std::numeric_limits<double>::infinity();
+  const CollapseFit fit{{1.25, unknown, 0}, {0.75, unknown, 0}, {0.5, unknown, 0}, 2.0, "n"};
+  const LineFigure figure = collapse_of_study(synthetic_study(), request, fit);
+  EXPECT_EQ(figure.panels.at(1).x.label, "(γ − x_c) · n^a");
+  EXPECT_EQ(figure.panels[1].y.label, "contraction λ · n^b");
+  EXPECT_EQ(
+      figure.caption.find("collapse at γ = x_c, not determined by these data, exponent a, not "
+                          "determined by these data, amplitude exponent b, not determined by "
+                          "these data of n, quality 2"),
+      0U)
+      << figure.caption;
+  for (const char* number : {"1.25", "0.75", "inf"}) {
+    EXPECT_EQ(figure.caption.find(number), std::string::npos) << figure.caption;
+  }
+}
+
 TEST(CollapseOfStudy, WantsAllOtherAxesFixed) {
   FigureRequest request;
   request.at = {{"tokens", "simplex"}};

@@ -1,7 +1,7 @@
 // A claim: a statement of a paper, what it predicts, the experiment that asks nature, and a
 // verdict.
 //
-// Predictions come from theory, measurements from experiments, and the two share no code. Each
+// Predictions come from theory, measurements from experiments; they share nothing but core. Each
 // comparison carries the statistical error of its measurement and a tolerance for everything that
 // is not statistics (rounding, a truncated series, a finite length), derived where it is set.
 //

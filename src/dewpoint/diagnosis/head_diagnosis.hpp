@@ -130,6 +130,15 @@ struct HeadOptions {
 ///     law_offset_.., law_exponent_..                  its b and a
 ///     edge_shape, edge_beta                           ξ and β_edge of the best keys
 ///
+/// over (layer, head, multiplier), all with "_without_sink" too,
+///
+///     verdict                                         number of the Phase, empty: cannot tell
+///     verdict_probability                             of that phase, or of the most probable one
+///
+/// and over (reason), whose labels are the verdicts in words, each with its reason,
+///
+///     reason_probability                              the same probability beside them
+///
 /// Throws Error{bad_value} without heads.
 [[nodiscard]] Frame frame_of_heads(const std::vector<HeadDiagnosis>& heads,
                                    const HeadOptions& options);

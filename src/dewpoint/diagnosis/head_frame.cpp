@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -53,6 +55,46 @@ void add_variables(Frame& all, const Frame& one) {
     for (const char* what : {"slope_", "law_", "law_offset_", "law_exponent_"})
       all.add_variable(std::string(what) + name, {"layer", "head"});
   for (const char* name : {"edge_shape", "edge_beta"}) all.add_variable(name, {"layer", "head"});
+  for (const char* name : {"verdict", "verdict_probability", "verdict_without_sink",
+                           "verdict_probability_without_sink"})
+    all.add_variable(name, {"layer", "head", "multiplier"});
+}
+
+void set_verdicts(Frame& all, const std::vector<PhaseVerdict>& verdicts, const std::string& ending,
+                  std::size_t block) {
+  for (std::size_t k = 0; k < verdicts.size(); ++k) {
+    const std::size_t cell = block * verdicts.size() + k;
+    all.variable("verdict_probability" + ending).cells[cell] = {verdicts[k].probability, 0.0, 1};
+    if (!verdicts[k].phase) continue;
+    all.variable("verdict" + ending).cells[cell] = {static_cast<double>(*verdicts[k].phase), 0.0,
+                                                    1};
+  }
+}
+
+std::string sentence_of(const HeadDiagnosis& head, const std::string& multiplier, const char* sinks,
+                        const PhaseVerdict& verdict) {
+  return fmt::format("layer {} head {} × {}, {}: {}, {}", head.layer, head.head, multiplier, sinks,
+                     verdict.phase ? name_of(*verdict.phase) : "cannot tell",
+                     verdict.reason.empty() ? "no rows" : verdict.reason);
+}
+
+/// Words are labels: a line per verdict, with its reason.
+void add_reasons(Frame& all, const std::vector<HeadDiagnosis>& heads,
+                 const std::vector<std::string>& multipliers) {
+  std::vector<std::string> sentences;
+  std::vector<Estimate> probabilities;
+  for (const HeadDiagnosis& head : heads) {
+    for (std::size_t k = 0; k < multipliers.size(); ++k) {
+      for (const bool sinks : {false, true}) {
+        const PhaseVerdict& verdict = (sinks ? head.verdicts : head.verdicts_without_first)[k];
+        sentences.push_back(
+            sentence_of(head, multipliers[k], sinks ? "with sinks" : "without sinks", verdict));
+        probabilities.push_back({verdict.probability, 0.0, 1});
+      }
+    }
+  }
+  all.add_labelled_dimension("reason", std::move(sentences));
+  all.add_variable("reason_probability", {"reason"}).cells = std::move(probabilities);
 }
 
 void set_edge(Frame& all, const EdgeFit& edge, std::size_t block) {
@@ -82,7 +124,10 @@ Frame frame_of_heads(const std::vector<HeadDiagnosis>& heads, const HeadOptions&
     set_growth(all, "along_rows", head.along_rows, block);
     set_growth(all, "thinned", head.thinned, block);
     set_edge(all, head.edge, block);
+    set_verdicts(all, head.verdicts, "", block);
+    set_verdicts(all, head.verdicts_without_first, "_without_sink", block);
   }
+  add_reasons(all, heads, options.multipliers);
   return all;
 }
 

@@ -103,6 +103,8 @@ std::vector<std::pair<std::string, std::string>> dump_parameters(const checkpoin
       {"scale", fmt::format("{}", facts.scale)},
       {"m_applied", fmt::format("{}", facts.m_applied)},
       {"causal", facts.causal ? "true" : "false"}};
+  if (!dump.shapes().empty())
+    parameters.emplace_back("head_dim", std::to_string(dump.shapes().front().dimension));
   if (facts.window > 0) parameters.emplace_back("window", std::to_string(facts.window));
   if (facts.softcap > 0.0) parameters.emplace_back("softcap", fmt::format("{}", facts.softcap));
   if (!facts.model.empty()) parameters.emplace_back("model", facts.model);

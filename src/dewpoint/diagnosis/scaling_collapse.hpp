@@ -45,6 +45,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -92,6 +93,9 @@ struct CollapseParameter {
   Estimate value = {};   // with the bootstrap's error; samples: replicates
   double lowest = 0.0;   // where S, lowest over the other free parameters, reaches S_min + 1;
   double highest = 0.0;  // ∓∞: nowhere within the search
+
+  /// Whether the data say where it lies: both ends are known.
+  [[nodiscard]] bool determined() const { return std::isfinite(lowest) && std::isfinite(highest); }
 };
 
 /// A point where the collapse puts it, for drawing.

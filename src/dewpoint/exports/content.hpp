@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dewpoint/core/frame.hpp"
+#include "dewpoint/core/output_file.hpp"
 #include "dewpoint/store/study.hpp"
 
 namespace dewpoint::exports {
@@ -24,6 +25,7 @@ struct Selection {
 struct FileContent {
   std::filesystem::path file;
   std::string bytes;
+  FileKind kind;  // what it may replace
 };
 
 /// The tables, the main one first, and last the JSON that tells where they come from.
@@ -31,5 +33,16 @@ struct FileContent {
 [[nodiscard]] FileContent jsonl_file(const Selection& selection);
 [[nodiscard]] FileContent npz_file(const Selection& selection);
 [[nodiscard]] FileContent netcdf_file(const Selection& selection);
+
+/// map.csv.json, which describes the tables of map.csv.
+[[nodiscard]] std::filesystem::path description_of(const std::filesystem::path& target);
+
+/// How each format knows its own files; `target` is the main table of a CSV, whose tables are known
+/// by their description.
+[[nodiscard]] FileKind csv_kind(const std::filesystem::path& target);
+[[nodiscard]] FileKind description_kind();
+[[nodiscard]] FileKind jsonl_kind();
+[[nodiscard]] FileKind npz_kind();
+[[nodiscard]] FileKind netcdf_kind();
 
 }  // namespace dewpoint::exports

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <fstream>
 #include <optional>
 #include <utility>
 
@@ -130,10 +131,51 @@ fs::path with_suffix(const fs::path& target, const std::string& suffix) {
   return file.replace_filename(target.stem().string() + suffix + target.extension().string());
 }
 
+constexpr const char* kTables = "tables";
+
+std::string first_line(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+// A table is ours when the description beside it names it, with the columns that it has.
+bool is_described(const fs::path& table, const fs::path& description) try {
+  if (!description_kind().is_ours(description)) return false;
+  std::ifstream in(description, std::ios::binary);
+  const Json tables = Json::parse(in).at(kTables);
+  std::vector<std::string> fields;
+  for (const auto& [column, meaning] :
+       tables.at(clean_text(table.filename().string())).at("columns").items()) {
+    fields.push_back(csv_field(column));
+  }
+  return first_line(table) == fmt::format("{}", fmt::join(fields, ","));
+} catch (const Json::exception&) {
+  return false;
+}
+
 }  // namespace
+
+fs::path description_of(const fs::path& target) {
+  fs::path file = target;
+  return file += ".json";
+}
+
+FileKind description_kind() {
+  const std::string beginning = "{\n  \"study\": {\n    \"experiment\": ";
+  return marked_kind("the description of a study's tables", beginning, beginning);
+}
+
+FileKind csv_kind(const fs::path& target) {
+  return {"a table of a study", [description = description_of(target)](const fs::path& table) {
+            return is_described(table, description);
+          }};
+}
 
 std::vector<FileContent> csv_files(const Selection& selection) {
   std::vector<FileContent> files;
+  const FileKind kind = csv_kind(selection.target);
   Json described = Json::object();
   Names names;
   for (const Frame* frame : selection.frames) {
@@ -144,15 +186,14 @@ std::vector<FileContent> csv_files(const Selection& selection) {
       const std::string of_table = k == 0 ? "" : fmt::format("-{}", dimensions_part(tables[k]));
       const CsvTable table(tables[k]);
       const fs::path file = with_suffix(selection.target, names.claim(of_frame + of_table));
-      files.push_back({file, table.text()});
+      files.push_back({file, table.text(), kind});
       described[clean_text(file.filename().string())] = {{"frame", clean_text(frame->name())},
                                                          {"columns", table.described()}};
     }
   }
-  fs::path beside = selection.target;
-  beside += ".json";
-  files.push_back(
-      {beside, to_page({{"study", provenance(selection.study)}, {"tables", described}})});
+  files.push_back({description_of(selection.target),
+                   to_page({{"study", provenance(selection.study)}, {kTables, described}}),
+                   description_kind()});
   return files;
 }
 

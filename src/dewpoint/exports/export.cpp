@@ -82,10 +82,10 @@ void fill(const fs::path& temporary, const FileContent& content) {
 }
 
 // All temporaries are complete before the first takes its place.
-void write_all(const std::vector<FileContent>& files) {
+void write_all(const std::vector<FileContent>& files, bool force) {
   std::vector<std::unique_ptr<PendingFile>> pending;
   for (const FileContent& content : files) {
-    pending.push_back(std::make_unique<PendingFile>(content.file));
+    pending.push_back(std::make_unique<PendingFile>(OutputFile(content.file, force), content.kind));
     fill(pending.back()->path(), content);
   }
   for (const auto& file : pending) file->commit();
@@ -111,11 +111,25 @@ Format format_named(std::string_view name) {
               fmt::format("format: found '{}', allowed: csv, jsonl, npz, netcdf", name));
 }
 
+void require_export_places(const OutputFile& target, Format format) {
+  switch (format) {
+    case Format::csv:
+      require_writable(target, csv_kind(target.path));
+      return require_writable(target.beside(description_of(target.path)), description_kind());
+    case Format::jsonl:
+      return require_writable(target, jsonl_kind());
+    case Format::npz:
+      return require_writable(target, npz_kind());
+    case Format::netcdf:
+      return require_writable(target, netcdf_kind());
+  }
+}
+
 std::vector<fs::path> write(const store::StudyRecord& study, const fs::path& target, Format format,
                             const Options& options) {
   const Selection selection{study, selected_frames(study, options.frame), target};
   const std::vector<FileContent> files = contents(selection, format);
-  write_all(files);
+  write_all(files, options.force);
   std::vector<fs::path> names;
   for (const FileContent& content : files) names.push_back(content.file);
   return names;

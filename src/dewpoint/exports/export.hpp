@@ -17,7 +17,8 @@
 //            dimensions) or `target-scalars.csv` (none). With several frames each begins with
 //            `target-<frame>`. Fields are quoted where RFC 4180 asks for it, lines end with \n;
 //            unknown is an empty field, an infinity `inf` or `-inf`. Nothing in the tables depends
-//            on the time or the machine; where they come from is told in `target.csv.json`.
+//            on the time or the machine; where they come from is told in `target.csv.json`, which
+//            also tells our tables from those of others: it lists their columns.
 //   JSONL    a first line {"study": {...}}, then one object per row of these tables:
 //                {"frame": "phase", "n": 512, "x": {"mean": 0.5, "se": 0.1, "samples": 16},
 //                 "x_theory": 0.4}
@@ -42,6 +43,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dewpoint/core/output_file.hpp"
 #include "dewpoint/store/study.hpp"
 
 namespace dewpoint::exports {
@@ -55,12 +57,17 @@ enum class Format { csv, jsonl, npz, netcdf };
 [[nodiscard]] Format format_named(std::string_view name);
 
 struct Options {
-  std::string frame;  // write this frame alone; empty: all of the study
+  std::string frame;   // write this frame alone; empty: all of the study
+  bool force = false;  // files of others may be replaced
 };
 
+/// Asked before long work: require_writable() for the main file and, of tables, the JSON beside it.
+void require_export_places(const OutputFile& target, Format format);
+
 /// Writes the study and returns the files, the main one first. Throws Error{bad_value} where the
-/// study has no such frame or no frame at all, or where a variable has a dimension twice;
-/// Error{unwritable_file} with the file and the reason where something cannot be written.
+/// study has no such frame or no frame at all, where a variable has a dimension twice, or where a
+/// file that is not ours is in the way; Error{unwritable_file} with the file and the reason where
+/// something cannot be written.
 ///
 ///   Properties  (1) each file is the old or the new one, whole; none is replaced before all are on
 ///                   the disk beside their places.

@@ -120,7 +120,12 @@ FileContent jsonl_file(const Selection& selection) {
   for (const Frame* frame : selection.frames) {
     for (const Table& table : tables_of(*frame)) JsonTable(*frame, table).append_to(text);
   }
-  return {selection.target, std::move(text)};
+  return {selection.target, std::move(text), jsonl_kind()};
+}
+
+FileKind jsonl_kind() {
+  const std::string beginning = R"({"study":{"experiment":)";
+  return marked_kind("JSON lines of a study", beginning, beginning);
 }
 
 }  // namespace dewpoint::exports

@@ -14,6 +14,8 @@ namespace {
 
 using Group = NetcdfWriter::Group;
 
+constexpr const char* kSource = "Dewpoint ";
+
 // "mean_cosine" as an axis of a figure calls it: "mean cosine".
 std::string words_of(std::string_view name) {
   std::string words = clean_text(name);
@@ -25,7 +27,7 @@ void write_provenance(NetcdfWriter& writer, const store::StudyRecord& study) {
   const auto put = [&](const char* name, const std::string& value) {
     writer.set_attribute(writer.root(), NetcdfWriter::kGlobal, name, value);
   };
-  put("source", "Dewpoint " + clean_text(study.version));
+  put("source", kSource + clean_text(study.version));
   put("experiment", clean_text(study.experiment));
   writer.set_attribute(writer.root(), NetcdfWriter::kGlobal, "seed", study.seed);
   put("version", clean_text(study.version));
@@ -92,10 +94,12 @@ std::string netcdf_bytes(const Selection& selection) {
 
 FileContent netcdf_file(const Selection& selection) {
   try {
-    return {selection.target, netcdf_bytes(selection)};
+    return {selection.target, netcdf_bytes(selection), netcdf_kind()};
   } catch (const NetcdfError& error) {
     throw_unwritable(selection.target, error.what());
   }
 }
+
+FileKind netcdf_kind() { return marked_kind("the netCDF of a study", "\x89HDF", kSource); }
 
 }  // namespace dewpoint::exports

@@ -86,10 +86,13 @@ FileContent npz_file(const Selection& selection) {
   }
   try {
     return {selection.target,
-            archive.bytes({{"study", provenance(selection.study)}, {"frames", frames}})};
+            archive.bytes({{"study", provenance(selection.study)}, {"frames", frames}}),
+            npz_kind()};
   } catch (const std::runtime_error& error) {
     throw_unwritable(selection.target, error.what());
   }
 }
+
+FileKind npz_kind() { return marked_kind("the arrays of a study", "PK", kMetadata); }
 
 }  // namespace dewpoint::exports

@@ -23,6 +23,9 @@ void add_row(std::string& csv, const std::string& panel, const std::string& name
   csv += '\n';
 }
 
+constexpr const char* kHeatmapHeader = "panel,curve,x,y,value,standard_error\n";
+constexpr const char* kLinesHeader = "panel,series,x,y,standard_error\n";
+
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 double error_at(const std::vector<double>& errors, std::size_t k) {
@@ -30,7 +33,7 @@ double error_at(const std::vector<double>& errors, std::size_t k) {
 }
 
 std::string csv_of(const HeatmapFigure& figure) {
-  std::string csv = "panel,curve,x,y,value,standard_error\n";
+  std::string csv = kHeatmapHeader;
   for (const HeatmapPanel& panel : figure.panels) {
     for (std::size_t k = 0; k < panel.z.size(); ++k) {
       if (!panel.borrowed.empty() && panel.borrowed[k]) continue;
@@ -48,7 +51,7 @@ std::string csv_of(const HeatmapFigure& figure) {
 }
 
 std::string csv_of(const LineFigure& figure) {
-  std::string csv = "panel,series,x,y,standard_error\n";
+  std::string csv = kLinesHeader;
   for (const LinePanel& panel : figure.panels) {
     for (const Series& series : panel.series) {
       for (std::size_t k = 0; k < series.x.size(); ++k) {
@@ -60,6 +63,9 @@ std::string csv_of(const LineFigure& figure) {
   return csv;
 }
 
+fs::path script_of(const fs::path& figure) { return fs::path(figure).replace_extension(".gp"); }
+fs::path points_of(const fs::path& figure) { return fs::path(figure).replace_extension(".csv"); }
+
 }  // namespace
 
 void set_title(Figure& figure, const std::string& title) {
@@ -70,16 +76,30 @@ std::string points_csv(const Figure& figure) {
   return std::visit([](const auto& any) { return csv_of(any); }, figure);
 }
 
-void write_figure(const Figure& figure, const fs::path& file, const Companions& companions) {
+FileKind points_kind() {
+  return {"the points of a figure", [](const fs::path& file) {
+            return is_marked(file, kHeatmapHeader, kHeatmapHeader) ||
+                   is_marked(file, kLinesHeader, kLinesHeader);
+          }};
+}
+
+void require_figure_places(const OutputFile& file, const Companions& companions) {
+  require_writable(file, figure_kind(file.path));
+  if (companions.script) require_writable(file.beside(script_of(file.path)), script_kind());
+  if (companions.points) require_writable(file.beside(points_of(file.path)), points_kind());
+}
+
+void write_figure(const Figure& figure, const OutputFile& output, const Companions& companions) {
+  const fs::path& file = output.path;
   const Sheet sheet = std::visit([](const auto& any) { return sheet_of(any); }, figure);
   std::vector<TextFile> texts;
   if (companions.script) {
-    texts.push_back({fs::path(file).replace_extension(".gp"), sheet_script(sheet, file)});
+    texts.push_back({script_of(file), sheet_script(sheet, file), script_kind()});
   }
   if (companions.points) {
-    texts.push_back({fs::path(file).replace_extension(".csv"), points_csv(figure)});
+    texts.push_back({points_of(file), points_csv(figure), points_kind()});
   }
-  write_sheet(sheet, {file}, texts);
+  write_sheet(sheet, {output}, texts);
 }
 
 }  // namespace dewpoint::report

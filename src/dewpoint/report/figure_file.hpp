@@ -25,16 +25,20 @@ void set_title(Figure& figure, const std::string& title);
 /// is not known is empty. Cells that borrow their value are left out.
 [[nodiscard]] std::string points_csv(const Figure& figure);
 
+/// Files of such points.
+[[nodiscard]] FileKind points_kind();
+
 /// What else is written beside x.svg.
 struct Companions {
   bool script = false;  // x.gp: `gnuplot x.gp` draws x.svg again; the data are inside
   bool points = false;  // x.csv
 };
 
+/// Asked before long work: require_writable() for the figure and its companions.
+void require_figure_places(const OutputFile& file, const Companions& companions = {});
+
 /// Writes the figure in the format that the file's name ends in, and its companions; all of them
-/// whole or none. Throws Error{bad_value} on another ending, Error{missing_tool} without gnuplot,
-/// Error{unwritable_file} when a file cannot be written; no file is then replaced.
-void write_figure(const Figure& figure, const std::filesystem::path& file,
-                  const Companions& companions = {});
+/// whole or none. Throws what write_sheet() throws (sheet.hpp); no file is then replaced.
+void write_figure(const Figure& figure, const OutputFile& file, const Companions& companions = {});
 
 }  // namespace dewpoint::report

@@ -359,7 +359,7 @@ Sheet sheet_of(const HeatmapFigure& figure) {
   return sheet;
 }
 
-void draw(const HeatmapFigure& figure, const std::filesystem::path& stem) {
+void draw(const HeatmapFigure& figure, const OutputFile& stem) {
   write_sheet(sheet_of(figure), both_files(stem));
 }
 

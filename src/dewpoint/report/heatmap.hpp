@@ -22,11 +22,11 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "dewpoint/core/output_file.hpp"
 #include "dewpoint/report/axis.hpp"
 #include "dewpoint/report/colour.hpp"
 
@@ -95,6 +95,6 @@ struct HeatmapFigure {
 /// Writes `<stem>.svg` and `<stem>.png` (twice the size in pixels, for print), each whole or not at
 /// all. Throws Error{missing_tool} without gnuplot, Error{unwritable_file} when a file cannot be
 /// written; neither file is then replaced.
-void draw(const HeatmapFigure& figure, const std::filesystem::path& stem);
+void draw(const HeatmapFigure& figure, const OutputFile& stem);
 
 }  // namespace dewpoint::report

@@ -334,7 +334,7 @@ Sheet sheet_of(const LineFigure& figure) {
   return sheet;
 }
 
-void draw(const LineFigure& figure, const std::filesystem::path& stem) {
+void draw(const LineFigure& figure, const OutputFile& stem) {
   write_sheet(sheet_of(figure), both_files(stem));
 }
 

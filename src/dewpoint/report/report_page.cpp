@@ -15,6 +15,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kScript = "<script";
 constexpr std::string_view kScriptEnd = "</script";
 constexpr std::string_view kTitle = "<title>Dewpoint</title>";
+constexpr const char* kGenerator = R"(<meta name="generator" content="Dewpoint">)";
 
 std::string replaced(std::string_view text, char what, std::string_view by) {
   std::string result;
@@ -93,12 +94,14 @@ Part title_element(std::string_view page) {
 
 }  // namespace
 
+FileKind page_kind() { return marked_kind("a page of Dewpoint", "<!", kGenerator); }
+
 std::string report_page(std::string_view page, const Json& data) {
   std::string text(page);
   const auto put = [&](const Part& part, const std::string& by) {
     text.replace(part.from, part.until - part.from, by);
   };
-  put(title_element(text), "<title>" + title_text(data) + "</title>");
+  put(title_element(text), kGenerator + std::string("<title>") + title_text(data) + "</title>");
   put(data_element(text), script_text(data));
   return text;
 }

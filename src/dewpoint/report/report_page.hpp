@@ -10,10 +10,15 @@
 #include <string>
 #include <string_view>
 
+#include "dewpoint/core/output_file.hpp"
+
 namespace dewpoint::report {
 
 /// The template of this build; empty where it was built without one (DEWPOINT_WEB=OFF).
 [[nodiscard]] std::string_view page_template();
+
+/// Pages that this program wrote, here or elsewhere: they name it as their generator.
+[[nodiscard]] FileKind page_kind();
 
 /// The page that shows `data`, which is PageData of web/src/data.ts. Its title is that of the data.
 /// Throws Error{missing_tool} without a template.

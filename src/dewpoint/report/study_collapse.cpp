@@ -12,16 +12,30 @@ namespace {
 
 constexpr const char* kLogSize = "log n";
 
+// In the place of numbers that are not determined.
+constexpr const char* kCritical = "x_c";
+constexpr const char* kExponent = "a";
+constexpr const char* kAmplitude = "b";
+
 bool in_logarithms(const CollapseFit& fit) { return fit.size_variable == kLogSize; }
 
 double size_of(const CollapseFit& fit, const StudyLine& line) {
   return in_logarithms(fit) ? std::log(line.value) : line.value;
 }
 
+bool is_determined(const Estimate& value) { return !std::isinf(value.standard_error); }
+
+// The number, or its symbol where the data do not determine it.
+std::string number_or(const Estimate& value, int digits, const char* symbol) {
+  return is_determined(value) ? fmt::format("{:.{}g}", value.mean, digits) : symbol;
+}
+
 // "(ln n)^0.51", or nothing for a power of 0.
-std::string power_label(const CollapseFit& fit, const std::string& name, double power) {
-  if (power == 0) return "";
-  return fmt::format(" · {}^{:.3g}", in_logarithms(fit) ? "(ln " + name + ")" : name, power);
+std::string power_label(const CollapseFit& fit, const std::string& name, const Estimate& power,
+                        const char* symbol) {
+  if (power.mean == 0 && is_determined(power)) return "";
+  return fmt::format(" · {}^{}", in_logarithms(fit) ? "(ln " + name + ")" : name,
+                     number_or(power, 3, symbol));
 }
 
 Series collapsed(Series series, const StudyLine& line, const CollapseFit& fit) {
@@ -36,9 +50,15 @@ Series collapsed(Series series, const StudyLine& line, const CollapseFit& fit) {
 
 std::string summary(const CollapseFit& fit, const LineRoles& roles) {
   const std::string x = short_label(roles.x->name());
-  std::string text = fmt::format("collapse at {} = {}, exponent {}", x, to_string(fit.critical),
-                                 to_string(fit.exponent));
-  if (fit.amplitude.mean != 0) text += ", amplitude exponent " + to_string(fit.amplitude);
+  const auto stated = [](const Estimate& value, const char* symbol) {
+    return is_determined(value) ? to_string(value)
+                                : fmt::format("{}, not determined by these data", symbol);
+  };
+  std::string text = fmt::format("collapse at {} = {}, exponent {}", x,
+                                 stated(fit.critical, kCritical), stated(fit.exponent, kExponent));
+  if (fit.amplitude.mean != 0) {
+    text += ", amplitude exponent " + stated(fit.amplitude, kAmplitude);
+  }
   return text + fmt::format(" of {}, quality {:.3g}", fit.size_variable, fit.quality);
 }
 
@@ -65,9 +85,9 @@ LineFigure collapse_of_study(const store::StudyRecord& study, const FigureReques
   scaled.title = "collapsed";
   const std::string x = short_label(roles.x->name());
   const std::string sizes = short_label(roles.lines->name());
-  scaled.x.label = fmt::format("({} − {:.4g}){}", x, fit.critical.mean,
-                               power_label(fit, sizes, fit.exponent.mean));
-  scaled.y.label = raw.y.label + power_label(fit, sizes, fit.amplitude.mean);
+  scaled.x.label = fmt::format("({} − {}){}", x, number_or(fit.critical, 4, kCritical),
+                               power_label(fit, sizes, fit.exponent, kExponent));
+  scaled.y.label = raw.y.label + power_label(fit, sizes, fit.amplitude, kAmplitude);
   scaled.y.scale = raw.y.scale;
   const std::vector<StudyLine> lines = lines_of(study, wanted);
   for (std::size_t k = 0; k < lines.size(); ++k) {

@@ -79,6 +79,7 @@ struct ScalingFit {
 
 /// The curves of all sizes n fall onto one: y L^amplitude against (x − critical) L^exponent, where
 /// L is n or log n.
+/// An infinite error says that the data do not determine a number: then it is nowhere printed.
 struct CollapseFit {
   Estimate critical;
   Estimate exponent;

@@ -110,6 +110,10 @@ Head checked_head(std::span<const std::byte> bytes) {
 
 }  // namespace
 
+FileKind looks_kind() {
+  return marked_kind("what a checkpoint has seen", std::string(kMark), std::string(kMark));
+}
+
 std::vector<std::byte> to_bytes(std::span<const Look> looks) {
   const Head head = head_of(looks);
   std::vector<std::byte> bytes;

@@ -4,7 +4,6 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "dewpoint/checkpoint/safetensors_writer.hpp"
 #include "dewpoint/checkpoint/tensor.hpp"
@@ -74,14 +73,8 @@ std::string config_text(const Shape& shape, std::size_t context) {
   return json.dump(2) + "\n";
 }
 
-void make_folder(const std::filesystem::path& folder) {
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (failure) throw_unwritable(folder, failure.message());
-}
-
 void write_file(const std::filesystem::path& path, const std::string& content) {
-  PendingFile pending(path);
+  PendingFile pending(path, file_of_own_folder());
   std::ofstream file(pending.path(), std::ios::binary);
   file << content;
   file.close();
@@ -91,20 +84,22 @@ void write_file(const std::filesystem::path& path, const std::string& content) {
 
 }  // namespace
 
-void write_model_folder(const std::filesystem::path& folder, const Shape& shape,
-                        const Weights<float>& weights, std::size_t context,
+void write_model_folder(const OutputFile& output, const Shape& shape, const Weights<float>& weights,
+                        std::size_t context,
                         const std::vector<std::pair<std::string, std::string>>& tokenizer_files) {
   DEWPOINT_EXPECTS(context >= 1 && weights.layers.size() == shape.layers);
   DEWPOINT_EXPECTS(shape.scaling.empty());
   DEWPOINT_EXPECTS(weights.embedding.rows() == shape.vocabulary);
   DEWPOINT_EXPECTS(weights.embedding.cols() == shape.width);
-  make_folder(folder);
+  make_own_folder(output, checkpoint::model_folder_kind());
+  const std::filesystem::path& folder = output.path;
+  // First what makes the folder ours.
+  checkpoint::write_safetensors(folder / "model.safetensors", tensors_of(shape, weights).tensors(),
+                                checkpoint::model_metadata());
   for (const auto& [name, content] : tokenizer_files) {
     DEWPOINT_EXPECTS(!std::filesystem::path(name).has_parent_path());
     write_file(folder / name, content);
   }
-  checkpoint::write_safetensors(folder / "model.safetensors", tensors_of(shape, weights).tensors(),
-                                {{"format", "pt"}});
   write_file(folder / "config.json", config_text(shape, context));
 }
 

@@ -18,19 +18,20 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "dewpoint/core/output_file.hpp"
 #include "dewpoint/transformer/shape.hpp"
 #include "dewpoint/transformer/weights.hpp"
 
 namespace dewpoint::transformer {
 
-/// Makes the folder where there is none, and replaces the files of these names in it. `context` is
-/// the length the model was trained at; the tokenizer's files are names and contents. Throws
-/// Error{unwritable_file}.
+/// Makes the folder where there is none; in a folder of ours (checkpoint/safetensors_writer.hpp) it
+/// replaces the files of these names. `context` is the length the model was trained at; the
+/// tokenizer's files are names and contents. Throws Error{unwritable_file}, and Error{bad_value}
+/// for a folder of somebody else.
 ///
 ///   Domain      a shape that check() lets pass, without a law of the logits, weights of it, a
 ///   context of at least 1, names
@@ -39,8 +40,8 @@ namespace dewpoint::transformer {
 ///                   (reference.hpp), up to the rounding of float32.
 ///               (2) the same model gives the same bytes; each file appears whole or not at all,
 ///                   config.json last.
-void write_model_folder(const std::filesystem::path& folder, const Shape& shape,
-                        const Weights<float>& weights, std::size_t context,
+void write_model_folder(const OutputFile& folder, const Shape& shape, const Weights<float>& weights,
+                        std::size_t context,
                         const std::vector<std::pair<std::string, std::string>>& tokenizer_files);
 
 }  // namespace dewpoint::transformer

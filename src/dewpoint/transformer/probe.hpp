@@ -16,6 +16,7 @@
 
 #include "dewpoint/core/frame.hpp"
 #include "dewpoint/core/matrix.hpp"
+#include "dewpoint/core/output_file.hpp"
 #include "dewpoint/core/run_context.hpp"
 #include "dewpoint/core/unknown.hpp"
 #include "dewpoint/transformer/network.hpp"
@@ -91,6 +92,8 @@ template <class Real>
 ///
 ///   Domain      looks of one shape and one probe.
 [[nodiscard]] std::vector<std::byte> to_bytes(std::span<const Look> looks);
+/// Files of such bytes.
+[[nodiscard]] FileKind looks_kind();
 [[nodiscard]] std::vector<Look> looks_from(std::span<const std::byte> bytes);
 
 }  // namespace dewpoint::transformer

@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "dewpoint/checkpoint/config_reader.hpp"
+#include "dewpoint/checkpoint/foreign_file.hpp"
 #include "dewpoint/checkpoint/json_text.hpp"
-#include "dewpoint/checkpoint/mapped_file.hpp"
 #include "dewpoint/checkpoint/refusal.hpp"
 #include "dewpoint/checkpoint/safetensors.hpp"
 #include "dewpoint/checkpoint/safetensors_writer.hpp"
@@ -266,10 +266,14 @@ Metadata full_metadata(const Shape& shape, const AdamState<float>& state,
 
 }  // namespace
 
-void write_state(const std::filesystem::path& file, const Shape& shape,
-                 const AdamState<float>& state, const Metadata& metadata) {
+FileKind state_kind() {
+  return checkpoint::safetensors_kind("a checkpoint of dewpoint train", "format", kFormat);
+}
+
+void write_state(const OutputFile& file, const Shape& shape, const AdamState<float>& state,
+                 const Metadata& metadata) {
   checkpoint::write_safetensors(file, to_tensors(shape, state),
-                                full_metadata(shape, state, metadata));
+                                full_metadata(shape, state, metadata), state_kind());
 }
 
 std::vector<std::byte> state_bytes(const Shape& shape, const AdamState<float>& state,
@@ -278,7 +282,9 @@ std::vector<std::byte> state_bytes(const Shape& shape, const AdamState<float>& s
                                        full_metadata(shape, state, metadata));
 }
 
-StateFile read_state(std::span<const std::byte> bytes, const std::string& name) {
+namespace {
+
+StateFile read_source(const checkpoint::ByteSource& bytes, const std::string& name) {
   checkpoint::SafetensorsContent content = checkpoint::parse_safetensors(bytes, name);
   try {
     return file_of(std::move(content));
@@ -287,9 +293,15 @@ StateFile read_state(std::span<const std::byte> bytes, const std::string& name) 
   }
 }
 
+}  // namespace
+
+StateFile read_state(std::span<const std::byte> bytes, const std::string& name) {
+  return read_source(bytes, name);
+}
+
 StateFile read_state(const std::filesystem::path& file) {
-  const checkpoint::MappedFile mapped(file, kAllowedFile);
-  return read_state(mapped.bytes(), file.string());
+  return read_source(std::make_shared<const checkpoint::ForeignFile>(file, kAllowedFile),
+                     file.string());
 }
 
 void require_same_shape(const std::string& name, const Shape& found, const Shape& wanted) {

@@ -26,20 +26,25 @@
 #include <string>
 #include <vector>
 
+#include "dewpoint/core/output_file.hpp"
 #include "dewpoint/transformer/adam.hpp"
 
 namespace dewpoint::transformer {
 
 using Metadata = std::map<std::string, std::string>;
 
-/// Throws Error{unwritable_file}. The file appears whole or not at all.
+/// Files that write_state() wrote.
+[[nodiscard]] FileKind state_kind();
+
+/// Throws Error{unwritable_file}, and Error{bad_value} for another file in the way. The file
+/// appears whole or not at all.
 ///
 ///   Domain      a state of this shape. "format", "shape" and "step" of `metadata` are replaced.
 ///   Properties  (1) read_state() gives back the shape, every bit of a finite state and the
 ///                   metadata.
 ///               (2) the same state gives the same bytes.
-void write_state(const std::filesystem::path& file, const Shape& shape,
-                 const AdamState<float>& state, const Metadata& metadata);
+void write_state(const OutputFile& file, const Shape& shape, const AdamState<float>& state,
+                 const Metadata& metadata);
 /// The same as bytes, for an attachment of a study.
 [[nodiscard]] std::vector<std::byte> state_bytes(const Shape& shape, const AdamState<float>& state,
                                                  const Metadata& metadata);
