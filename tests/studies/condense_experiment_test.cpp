@@ -6,11 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "dewpoint/core/error.hpp"
 #include "dewpoint/experiments/condense.hpp"
-#include "dewpoint/studies/plan.hpp"
 #include "studies/experiment_values.hpp"
 
 namespace dewpoint::studies {
@@ -74,6 +75,31 @@ TEST(CondenseExperiment, PointsDoNotNoticeTheirTile) {
   expect_no_effect_of_tile(condense(), tile);
 }
 
+// Property (2), where the points of a tile have different k.
+TEST(CondenseExperiment, PointsDoNotNoticeTheirTileWhereTheyChooseTheirTop) {
+  std::vector<Point> tile;
+  std::set<std::size_t> tops;
+  for (const double t : {2.0, 0.15, 1.0, 0.6}) {
+    tile.push_back(condense().resolved({{"n", 1100.0}, {"t", t}, {"draws", 30.0}}));
+    experiments::Condense asked;
+    asked.n = {1100.0};
+    asked.loads = {t};
+    tops.insert(experiments::TopCounts().of(asked, 1100.0));
+  }
+  EXPECT_GT(tops.size(), 1U);
+  expect_no_effect_of_tile(condense(), tile);
+}
+
+TEST(CondenseExperiment, ABoundThatNoTopMeetsIsNamedWhenItIsMeasured) {
+  const Point point = condense().resolved({{"bound", 1e-12}, {"draws", 2.0}});
+  try {
+    (void)replica_of(condense(), point, 1, 0);
+    FAIL() << "measured";
+  } catch (const Error& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("bound: 1e-12 is not met")) << error.what();
+  }
+}
+
 // Each batch has an error of its own, from its 400 bounded weights; two batches differ by less than
 // kSigmas of the difference.
 TEST(CondenseExperiment, ReplicasDifferAsTheirErrorsSay) {
@@ -82,7 +108,8 @@ TEST(CondenseExperiment, ReplicasDifferAsTheirErrorsSay) {
   asked.n = {1e6};
   asked.loads = {1.5};
   asked.draws = 400;
-  asked.top = count_of(point, "top");
+  asked.seed = 1;  // of the pilot draws that choose k
+  asked.top = experiments::TopCounts().of(asked, 1e6);
   const auto batch = [&](std::uint64_t replica) {
     asked.seed = seed_of_replica(seed(), replica);
     return experiments::condense(asked).variable("participation").cells[0];
@@ -130,9 +157,6 @@ TEST(CondenseExperiment, TwoWaysToAskAreOnePoint) {
   const Point planted = condense().resolved({{"n", 1e6}, {"signal", 1.1}});
   EXPECT_EQ(text({{"n", 1e6}, {"planted", number_of(planted, "planted")}}),
             canonical_text(planted));
-  const Point chosen = condense().resolved({{"n", 1e6}, {"t", 1.5}, {"bound", 1e-2}});
-  EXPECT_EQ(text({{"n", 1e6}, {"t", 1.5}, {"top", number_of(chosen, "top")}}),
-            canonical_text(chosen));
   EXPECT_EQ(text({{"n", 1234.4}}), text({{"n", 1234.0}}));
   EXPECT_EQ(text({{"unscaled", false}}), text({}));
   const double beta = 1.7 * std::sqrt(2.0 * std::log(1e6)) / 3.0;  // t = 1.7
@@ -156,49 +180,9 @@ TEST(CondenseExperiment, BadValuesAreNamed) {
   expect_refused(condense(), {{"top", 4.0}}, "top: ");
   expect_refused(condense(), {{"n", 100.0}, {"top", 101.0}}, "top: ");
   expect_refused(condense(), {{"bound", 2.0}}, "bound: ");
-  expect_refused(condense(), {{"bound", 1e-12}}, "bound: ");
   expect_refused(condense(), {{"bound", 0.1}, {"top", 8.0}}, "bound: ");
   expect_refused(condense(), {{"keys-dimension", 0.0}}, "keys-dimension: ");
   expect_refused(condense(), {{"unscaled", true}}, "unscaled: ");
-}
-
-// Keys of version 0.4, which chose k by a whole experiment per cell: what was computed then must be
-// found again. Among them fewer scores than the least k, a k that falls and rises with t, and the
-// largest n.
-TEST(CondenseExperiment, PlansTheKeysThatItAlwaysPlanned) {
-  StudyText study;
-  study.experiment = "condense";
-  study.fixed = {{"draws", 2.0}};
-  study.grid = {{"n", {20, 1100, 1e6, 1e300}}, {"t", {0.05, 0.15, 0.6, 1, 3}}};
-  const std::vector<std::string> expected = {
-      "2adfed1bcf7b5f5fc4d914d0c3257677", "d646b05bef78005b8eb600a5986b6b70",
-      "5f3d4c9b16d0ea628eb3e37e8ae8de0c", "dde7c231050322170e75fff12c3e33b6",
-      "93c1142be584bd51574b4fc1978da501", "8279efd2f422cb54cb82b71f526e9371",
-      "988e82cec4618399a89cc44ab4bec99d", "e75ce0fb17d136e7d937200f35a3c8a0",
-      "908c384d57554385dc0f4540eaeab72f", "44adf72af9355330eeaaff6f62f2ecd9",
-      "afec3e580527dac5be7e2e42c4dacdbc", "4a26aa6b4c963625242c18f82abe7f76",
-      "0aae585add580e0208fd7d25c51d9f97", "a2b6c7db2fbbb54679ad6aff17a15242",
-      "8206530c70af1e232c2aaae40fd84948", "978458fce6350de4f711623c39458be6",
-      "68a92483d59f733092e327d338710849", "058f7c834a8314f376a5d36e6f8104c0",
-      "8369d15a8aa16c372b60d861b7a39303", "2427f9141f466bb5987a2c39c1c8403c"};
-  const Plan plan = grid_plan(study, condense());
-  ASSERT_EQ(plan.cells.size(), expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    EXPECT_EQ(plan.cells[i].key, expected[i]) << canonical_text(plan.cells[i].point());
-  }
-
-  study.fixed = {{"draws", 2.0},  {"keys-dimension", 64.0}, {"unscaled", true},
-                 {"bound", 0.01}, {"signal", 0.5},          {"n", 1000.0}};
-  study.grid = {{"beta", {0.1, 0.5}}};
-  const Plan queries = grid_plan(study, condense());
-  EXPECT_EQ(queries.cells[0].key, "8e5a841c60be78da677c7341f4562cee");
-  EXPECT_EQ(queries.cells[1].key, "f1790b9bc5dea454b78ec626b4abfdb7");
-
-  study.fixed = {{"draws", 2.0}, {"sigma", 2.5}, {"n", 100000.0}};
-  study.grid = {{"planted", {1, 2}}};
-  const Plan planted = grid_plan(study, condense());
-  EXPECT_EQ(planted.cells[0].key, "6d9edbe18456c3be0aabd6985ac37358");
-  EXPECT_EQ(planted.cells[1].key, "6be1c4941771a7f490e0a865c5f1c1c6");
 }
 
 }  // namespace

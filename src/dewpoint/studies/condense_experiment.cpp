@@ -5,6 +5,7 @@
 
 #include "dewpoint/core/distributions/depth_distribution.hpp"
 #include "dewpoint/experiments/condense.hpp"
+#include "dewpoint/experiments/replication.hpp"
 #include "dewpoint/studies/parameter_checks.hpp"
 #include "dewpoint/theory/finite_scores.hpp"
 #include "dewpoint/theory/random_energy.hpp"
@@ -59,7 +60,11 @@ experiments::Condense whole_question(const Point& point) {
   experiments::Condense question = question_of(point);
   question.loads = {number_of(point, "t")};
   if (has(point, "planted")) question.planted = {number_of(point, "planted")};
-  question.top = count_of(point, "top");
+  if (has(point, "top")) {
+    question.top = count_of(point, "top");
+  } else {
+    question.bound = number_of(point, "bound");
+  }
   return question;
 }
 
@@ -91,22 +96,33 @@ void resolve_planted(Point& point, experiments::Condense question) {
   point.erase("signal");
 }
 
-/// The k that the verb would choose for this load alone.
-double chosen_top(experiments::TopCounts& counts, experiments::Condense question, double bound) {
-  question.bound = bound;
-  question.seed = kPilotSeed;
-  return static_cast<double>(counts.of(question, question.n[0]));
-}
-
-void resolve_top(Point& point, const experiments::Condense& question,
-                 experiments::TopCounts& counts) {
-  const double n = question.n[0];
-  if (!has(point, "top")) {
-    point["top"] = chosen_top(counts, question, number_of(point, "bound"));
-  }
+void resolve_top(Point& point) {
+  if (!has(point, "top")) return;
+  const double n = number_of(point, "n");
   const double least = std::min(n, static_cast<double>(kOrderedWeights));
   (void)whole_between(point, "top", least, std::min(n, 1e6));
   point.erase("bound");
+}
+
+/// The k of a point: as asked for, or the one that the verb would choose for this load alone.
+std::size_t top_of(const Point& point, experiments::TopCounts& counts) {
+  experiments::Condense question = whole_question(point);
+  question.seed = kPilotSeed;
+  return counts.of(question, question.n[0]);
+}
+
+/// The numbers of a batch at load number t, in the order of the observables.
+std::vector<double> numbers_of(const Frame& frame, const experiments::Condense& question,
+                               std::size_t t) {
+  std::vector<double> numbers;
+  const auto add = [&](const std::string& name, std::size_t cell) {
+    numbers.push_back(frame.variable(name).cells[cell].mean);
+  };
+  for (const std::string& name : kOverLoad) add(name, t);
+  for (std::size_t r = 0; r < kOrderedWeights; ++r) add("ordered_weight", t * kOrderedWeights + r);
+  if (question.planted.empty()) return numbers;
+  for (const std::string& name : kOfPlanted) add(name, t);
+  return numbers;
 }
 
 // ---- theory ---------------------------------------------------------------------------------
@@ -134,14 +150,11 @@ class CondenseExperiment final : public Experiment {
   [[nodiscard]] std::string summary() const override {
     return "softmax over up to 1e300 Gaussian scores: freezing, and finding a planted key";
   }
-  [[nodiscard]] int schema() const override { return 1; }
+  [[nodiscard]] int schema() const override { return 2; }
   [[nodiscard]] const std::vector<Parameter>& parameters() const override;
   [[nodiscard]] std::vector<Unit> units() const override { return {{"beta", "critical", "t"}}; }
   [[nodiscard]] std::string order_parameter() const override { return "participation"; }
-  [[nodiscard]] Point resolved(const Point& given) const override {
-    return resolver()->resolved(given);
-  }
-  [[nodiscard]] std::unique_ptr<Resolver> resolver() const override;
+  [[nodiscard]] Point resolved(const Point& given) const override;
   [[nodiscard]] std::vector<Observable> observables(const Point& point) const override;
   [[nodiscard]] std::vector<Observable> predictions(const Point& /*point*/) const override {
     return scalars(kPredicted);
@@ -180,25 +193,11 @@ const std::vector<Parameter>& CondenseExperiment::parameters() const {
   return all;
 }
 
-class CondenseResolver final : public Resolver {
- public:
-  explicit CondenseResolver(const std::vector<Parameter>& parameters) : parameters_(parameters) {}
-  [[nodiscard]] Point resolved(const Point& given) override;
-
- private:
-  const std::vector<Parameter>& parameters_;
-  experiments::TopCounts counts_;
-};
-
-std::unique_ptr<Resolver> CondenseExperiment::resolver() const {
-  return std::make_unique<CondenseResolver>(parameters());
-}
-
-Point CondenseResolver::resolved(const Point& given) {
+Point CondenseExperiment::resolved(const Point& given) const {
   require_one_of(given, {"t", "beta"});
   require_one_of(given, {"signal", "planted"});
   require_one_of(given, {"top", "bound"});
-  Point point = with_defaults(given, parameters_);
+  Point point = with_defaults(given, parameters());
   point["n"] = whole_length(number_of(point, "n"));
   resolve_query_keys(point);
   experiments::Condense question = question_of(point);
@@ -209,7 +208,7 @@ Point CondenseResolver::resolved(const Point& given) {
   question.loads = {number_of(point, "t")};
   if (has(point, "planted")) question.planted = {number_of(point, "planted")};
   experiments::check(question);
-  resolve_top(point, question, counts_);
+  resolve_top(point);
   return point;
 }
 
@@ -235,28 +234,35 @@ std::vector<std::vector<double>> CondenseExperiment::measure(std::span<const Poi
                                                              std::uint64_t seed,
                                                              std::uint64_t replica,
                                                              const RunContext& context) const {
-  experiments::Condense question = whole_question(tile.front());
-  question.loads.clear();
-  for (const Point& point : tile) question.loads.push_back(number_of(point, "t"));
-  question.seed = seed_of_replica(seed, replica);
-  const Frame frame = experiments::condense(question, context);
+  experiments::TopCounts counts;
+  std::map<std::size_t, std::vector<std::size_t>> with_top;  // the points of each k
+  for (std::size_t t = 0; t < tile.size(); ++t) with_top[top_of(tile[t], counts)].push_back(t);
   std::vector<std::vector<double>> values(tile.size());
-  for (std::size_t t = 0; t < tile.size(); ++t) {
-    const auto add = [&](const std::string& name, std::size_t cell) {
-      values[t].push_back(frame.variable(name).cells[cell].mean);
-    };
-    for (const std::string& name : kOverLoad) add(name, t);
-    for (std::size_t r = 0; r < kOrderedWeights; ++r)
-      add("ordered_weight", t * kOrderedWeights + r);
-    if (question.planted.empty()) continue;
-    for (const std::string& name : kOfPlanted) add(name, t);
+  std::size_t done = 0;
+  for (const auto& [top, places] : with_top) {
+    experiments::Condense question = whole_question(tile.front());
+    question.top = top;
+    question.loads.clear();
+    for (const std::size_t place : places) {
+      question.loads.push_back(number_of(tile[place], "t"));
+    }
+    question.seed = seed_of_replica(seed, replica);
+    const RunContext part =
+        experiments::part_of(context, {done, done + places.size()}, tile.size());
+    const Frame frame = experiments::condense(question, part);
+    for (std::size_t t = 0; t < places.size(); ++t) {
+      values[places[t]] = numbers_of(frame, question, t);
+    }
+    done += places.size();
   }
   return values;
 }
 
-// In units of 50 ns: of a row, of each score of the top, and of each coordinate of a query.
+// In units of 50 ns: of a row, of each score of the top, and of each coordinate of a query. Where
+// k is chosen it is 8 to 4096; to compare points, the middle of that will do.
 double CondenseExperiment::work(const Point& point) const {
-  double row = 40.0 + number_of(point, "top");
+  constexpr double kEmpiricalTop = 128.0;
+  double row = 40.0 + (has(point, "top") ? number_of(point, "top") : kEmpiricalTop);
   if (has(point, "keys-dimension")) row += 0.6 * number_of(point, "keys-dimension");
   return number_of(point, "draws") * row;
 }

@@ -9,9 +9,9 @@
 // `draws` where it matters.
 //
 // The canonical load is t, and the canonical planted key is its score m. k, the number of scores
-// drawn one by one, is chosen for each point alone, by the search of the verb with pilot draws of
-// seed 1, and is then part of the point as `top`. Points that differ in t alone share their draws,
-// and at fixed k none of them notices.
+// drawn one by one, is `top`, or what `bound` asks for: then it is chosen for each point alone when
+// the point is measured, by the search of the verb with pilot draws of seed 1. Points that differ
+// in t alone and have the same k share their draws, and none of them notices.
 //
 // Two results of the verb are not here: the best load, which is a property of many t, and log E Z,
 // which is not the mean of what batches say.

@@ -49,16 +49,6 @@ void append_number(std::string& text, double number) {
   text.append(digits.data(), end.ptr);
 }
 
-/// Remembers nothing.
-class PlainResolver final : public Resolver {
- public:
-  explicit PlainResolver(const Experiment& experiment) : experiment_(experiment) {}
-  [[nodiscard]] Point resolved(const Point& given) override { return experiment_.resolved(given); }
-
- private:
-  const Experiment& experiment_;
-};
-
 template <typename Kind>
 const Kind& value_of(const Point& point, const std::string& name) {
   const auto found = point.find(name);
@@ -101,10 +91,6 @@ std::string canonical_text(const Point& point) {
 }
 
 // ------------------------------------------------------------------------------------ experiments
-
-std::unique_ptr<Resolver> Experiment::resolver() const {
-  return std::make_unique<PlainResolver>(*this);
-}
 
 std::vector<double> Experiment::measure_part(const Point& /*point*/, std::uint64_t /*seed*/,
                                              std::uint64_t /*replica*/, std::size_t /*part*/,

@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -61,17 +60,6 @@ struct Observable {
   std::vector<Dimension> inner = {};  // over which it runs within a point: rank, layer
 };
 
-/// Experiment::resolved() of many points, one after the other: may remember what they have in
-/// common. Not for two threads at once.
-class Resolver {
- public:
-  Resolver() = default;
-  Resolver(const Resolver&) = delete;
-  Resolver& operator=(const Resolver&) = delete;
-  virtual ~Resolver() = default;
-  [[nodiscard]] virtual Point resolved(const Point& given) = 0;
-};
-
 class Experiment {
  public:
   Experiment() = default;
@@ -90,11 +78,10 @@ class Experiment {
 
   /// Checks and completes a point: every default filled in, units resolved (c becomes gamma), so
   /// that two ways to ask for one thing are one point. `given` has names from parameters() only,
-  /// with values of the right kind. Throws Error{bad_value} naming the parameter.
+  /// with values of the right kind. Takes microseconds: a plan asks it of every cell. Throws
+  /// Error{bad_value} naming the parameter.
   ///   Properties  (1) resolved(resolved(p)) = resolved(p).
   [[nodiscard]] virtual Point resolved(const Point& given) const = 0;
-  /// The same points for whoever resolves many; the experiment must outlive it.
-  [[nodiscard]] virtual std::unique_ptr<Resolver> resolver() const;
 
   // ---- of resolved points only --------------------------------------------------------------
 

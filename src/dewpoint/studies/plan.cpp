@@ -96,7 +96,6 @@ class KeyMaker {
 /// Makes the cells of a range; the refusal of the first that is refused.
 std::optional<Error> fill(const StudyText& study, const Experiment& experiment, Range range,
                           const RunContext& context, Plan& plan) {
-  const std::unique_ptr<Resolver> resolver = experiment.resolver();
   const KeyMaker keys(experiment, study.seed);
   PointPacker packer;
   Point given = study.fixed;
@@ -108,7 +107,7 @@ std::optional<Error> fill(const StudyText& study, const Experiment& experiment, 
       set_coordinate(given, plan.axes[k], cell.place[k]);
     }
     try {
-      const Point point = resolver->resolved(given);
+      const Point point = experiment.resolved(given);
       expect_finite(point);
       cell.key = keys.key(point);
       cell.packed = packer.packed(point);
@@ -134,8 +133,7 @@ void expect_different(const Plan& plan) {
   }
 }
 
-// A block is resolved by one thread, which remembers what its points share: few and large ones,
-// two per thread so that all end together. A small plan is one block.
+// Few and large blocks, two per thread so that all end together. A small plan is one block.
 std::size_t cells_at_once(std::size_t count) {
   constexpr std::size_t fewest = 1024;
   const std::size_t blocks = 2 * std::max(std::thread::hardware_concurrency(), 1U);

@@ -107,8 +107,8 @@ void expect_room(std::size_t cells) {
 
 /// The point as the study would have asked for it, with one coordinate replaced; resolved. None
 /// where the experiment refuses it.
-std::optional<Point> point_between(const StudyText& study, Resolver& resolver, const Plan& plan,
-                                   const Interval& interval) {
+std::optional<Point> point_between(const StudyText& study, const Experiment& experiment,
+                                   const Plan& plan, const Interval& interval) {
   Point given = study.fixed;
   for (std::size_t k = 0; k < plan.axes.size(); ++k) {
     const Dimension& axis = plan.axes[k];
@@ -120,7 +120,7 @@ std::optional<Point> point_between(const StudyText& study, Resolver& resolver, c
     }
   }
   try {
-    return resolver.resolved(given);
+    return experiment.resolved(given);
   } catch (const Error& error) {
     if (error.code() != Code::bad_value) throw;
     return std::nullopt;
@@ -195,10 +195,9 @@ Plan refined(const StudyText& study, const Experiment& experiment, const Plan& p
   std::vector<NewCell> added;
   added.reserve(intervals.size());  // keys are looked at where they are
   expect_room(plan.cells.size() + intervals.size());
-  const std::unique_ptr<Resolver> resolver = experiment.resolver();
   PointPacker packer;
   for (const Interval& interval : intervals) {
-    const auto point = point_between(study, *resolver, plan, interval);
+    const auto point = point_between(study, experiment, plan, interval);
     if (!point) continue;
     std::string key = cell_key(experiment, study.seed, *point);
     if (keys.contains(key)) continue;
