@@ -293,6 +293,22 @@ class Studies(ServeTest):
         self.run_json(path, {"file": "map.study", "replace": True}, 200)
         self.succeed("figure", "map.study", "-o", "map.svg")
 
+    def test_replace_never_takes_a_file_of_another_kind(self):
+        depth = self.server.complete("phase-depth", n=16, layers=2, gamma="2")
+        self.run_json(f"/api/jobs/{depth['job']}/save", {"file": "depth.study"}, 200)
+        with open(self.path("text.study"), "w") as file:
+            file.write("my notes\n")
+        view = self.server.complete("phase", n=16, d=8, rho="0,0.5", gamma="1,2")
+        for name in ("depth.study", "text.study"):
+            with open(self.path(name), "rb") as file:
+                before = file.read()
+            answer = self.server.post(f"/api/jobs/{view['job']}/save",
+                                      {"client": "test-tab", "file": name, "replace": True})
+            found = self.assert_refused(answer, 400, "file")
+            self.assertIn("choose another name", found["error"])
+            with open(self.path(name), "rb") as file:
+                self.assertEqual(file.read(), before)
+
     def test_a_saved_training_run_can_be_resumed(self):
         view = self.server.complete("cycle", m=8, sequences=500, steps=100)
         self.run_json(f"/api/jobs/{view['job']}/save", {"file": "run.study"}, 200)

@@ -429,6 +429,18 @@ class Explorer::Parts {
     throw Refusal(404, fmt::format("array: the job has no '{}'", name.substr(0, 60)), "array");
   }
 
+  /// Over a study of the same experiment, and over nothing else: here nobody can say --force.
+  static void write_kept(const std::filesystem::path& path, const std::string& file,
+                         const store::StudyRecord& study) {
+    if (!std::filesystem::exists(path) || store::study_kind(study.experiment).is_ours(path)) {
+      return store::write_study(path, study);
+    }
+    throw Refusal(400,
+                  fmt::format("file: '{}' is not a study of '{}', and stays; choose another name",
+                              file, study.experiment),
+                  "file");
+  }
+
   void save(const Job& job, const Json& body, Response& response) const {
     refuse_unknown_fields(body, {"client", "file", "replace"});
     (void)body_client(body);
@@ -443,7 +455,7 @@ class Explorer::Parts {
     }
     store::StudyRecord study = *status.result->study;
     study.command = job.command() + " -o " + shell_word(folder_.prefix() + file);
-    store::write_study({path, replace}, study);
+    write_kept(path, file, study);
     send(response, Json{{"file", file}, {"command", study.command}});
   }
 
