@@ -4,6 +4,8 @@
 //   transformers d56c55bf, vLLM a014e35f, SGLang cce0a124, llama.cpp b21e4de7 (August 2026)
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -147,6 +149,20 @@ TEST(EngineSources, AFactorInTheFileCountsForLongRopeInHfOnly) {
   EXPECT_NEAR(rotary(config, Engine::hf), gain(2.0), kRounding);
   EXPECT_NEAR(rotary(config, Engine::vllm), gain(8.0), kRounding);
   EXPECT_NEAR(rotary(config, Engine::sglang), gain(8.0), kRounding);
+}
+
+// SGLang layers/rotary_embedding/rope_variant.py:141.
+TEST(EngineSources, SglangChoosesLongRopeByTheBatch) {
+  const auto notes = [](const std::string& type) {
+    const auto config = parse_config(small_config("phi3", R"("rope_scaling": {"type": ")" + type +
+                                                              R"(", "factor": 2.0,
+      "short_factor": [1, 1, 1, 1], "long_factor": [1, 2, 3, 4],
+      "original_max_position_embeddings": 512})"));
+    return fmt::format(
+        "{}", fmt::join(scaling::engine_scale(config.attention, Engine::sglang).notes, ";"));
+  };
+  EXPECT_NE(notes("longrope").find("batches with a position beyond"), std::string::npos);
+  EXPECT_EQ(notes("yarn").find("batches"), std::string::npos);
 }
 
 // vLLM layers/rotary_embedding/__init__.py:255 and yarn_scaling_rope.py:40-44; models/
