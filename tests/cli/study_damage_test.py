@@ -129,6 +129,14 @@ class Locks(DamageTest):
 
 
 class Begun(DamageTest):
+    def test_a_study_that_was_killed_before_its_first_commit_is_run(self):
+        """Then it is a database in WAL mode with nothing in it."""
+        database = sqlite3.connect(self.path("small.study"))
+        database.execute("PRAGMA journal_mode = WAL")
+        database.close()
+        self.assertGreater(os.path.getsize(self.path("small.study")), 0)
+        self.assertIn("6 finished", self.succeed("run", "small.toml"))
+
     def test_a_study_that_has_just_begun_is_shown(self):
         self.write("new.study", "")
         with open(self.path("new.study-lock"), "w") as lock:

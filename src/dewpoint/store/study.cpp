@@ -85,9 +85,11 @@ bool names_us(const fs::path& file) {
 }
 
 // The experiment of a study, nothing for any other file. One that is damaged is still a study, with
-// an experiment that nobody knows any more: "". Of one that was killed young the log knows it.
+// an experiment that nobody knows any more: "". Of one that was killed young the log knows it, and
+// of one that was killed before that nobody does: a database without tables.
 std::optional<std::string> experiment_in(const fs::path& file) try {
   const auto ask = [](Database& database) -> std::optional<std::string> {
+    if (is_empty(database)) return "";
     if (single_number(database, "PRAGMA application_id") != kStudyApplication) return {};
     return read_meta(database, "experiment");
   };
