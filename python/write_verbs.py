@@ -9,7 +9,6 @@ SPDX-License-Identifier: Apache-2.0
 
 import json
 import keyword
-import re
 import sys
 import textwrap
 
@@ -28,7 +27,6 @@ from ._call import Option, Path, Progress, Values, call
 from .results import Result
 '''
 
-KINDS = {"UINT": "whole", "INT": "whole", "FLOAT": "number", "TEXT": "text", "": "flag"}
 FILES = ("output", "input", "figure", "figures", "resume", "corpus", "checkpoint", "dump", "text",
          "ids", "tokenizer", "model", "config", "study", "trained", "keys", "queries", "scores",
          "values")
@@ -39,21 +37,19 @@ def python_name(option):
     return name + "_" if keyword.iskeyword(name) else name
 
 
-def kind_of(option):
-    return KINDS[re.split(r"[: ]", option["kind"])[0]] if not option["flag"] else "flag"
-
-
 def default_of(option):
     """The default as a Python value; None: not given."""
-    text, kind = option["default"], kind_of(option)
+    text, kind = option["default"], option["kind"]
     if kind == "flag":
         return False
     if option["several"]:
         return None
     if text == "" or option["required"]:
         return None
+    if option["list"]:
+        return text
     if kind == "whole":
-        return int(text)
+        return int(float(text))
     if kind == "number":
         number = float(text)
         return int(number) if number == int(number) and abs(number) < 2**53 else number
@@ -61,10 +57,12 @@ def default_of(option):
 
 
 def type_of(option):
-    kind = kind_of(option)
+    kind = option["kind"]
     plain = {"whole": "int", "number": "float", "flag": "bool", "text": "str"}[kind]
     about = option["about"].lower()
-    if kind == "text" and option["name"] in FILES:
+    if option["list"]:
+        plain = "Values"
+    elif kind == "text" and option["name"] in FILES:
         plain = "Path"
     elif kind == "text" and ("a list" in about or "list of" in about):
         plain = "Values"
@@ -124,12 +122,16 @@ def docstring_of(verb):
     return "\n".join(lines)
 
 
+def kind_text(option):
+    return "text" if option["list"] else option["kind"]
+
+
 def option_text(option):
     word = "" if option["positional"] else "--" + option["name"]
     extra = ", True" if option["several"] else ""
     extra += ", True" if option["several"] and option["commas"] else ""
     extra += ", silent=True" if option["name"] == "output" and option["default"] else ""
-    return (f"Option({python_name(option)!r}, {word!r}, {kind_of(option)!r}, "
+    return (f"Option({python_name(option)!r}, {word!r}, {kind_text(option)!r}, "
             f"{default_of(option)!r}{extra})")
 
 

@@ -202,41 +202,72 @@ std::string fish_completion(const CLI::App& app) {
 
 // --- description -------------------------------------------------------------------------------
 
-Json describe(const CLI::Option& option) {
-  return {{"name", option.get_positional() ? option.get_name(true) : option.get_lnames().front()},
-          {"kind", option.get_type_name()},
-          {"default", option.get_default_str()},
-          {"about", option.get_description()},
-          {"positional", option.get_positional()},
-          {"required", option.get_required()},
-          {"flag", option.get_items_expected_max() == 0},
-          {"several", option.get_items_expected_max() > 1},
-          {"commas", option.get_delimiter() == ','}};
+// What a value is: "number", "whole", "text" or "flag".
+std::string kind_of(const CLI::Option& option) {
+  if (option.get_items_expected_max() == 0) return "flag";
+  const std::string type =
+      option.get_type_name().substr(0, option.get_type_name().find_first_of(": "));
+  if (type == "FLOAT") return "number";
+  return type == "UINT" || type == "INT" ? "whole" : "text";
 }
 
-Json describe(const Verb& verb) {
+std::string kind_of(const question::Field& field) {
+  switch (field.kind) {
+    case question::Kind::number:
+      return "number";
+    case question::Kind::whole:
+      return "whole";
+    case question::Kind::flag:
+      return "flag";
+    case question::Kind::word:
+    case question::Kind::numbers:
+      break;
+  }
+  return "text";
+}
+
+Json describe(const CLI::Option& option, const question::Field* field) {
+  Json words = Json::array();
+  if (field != nullptr) words = field->words;
+  const bool list = field != nullptr && (field->listed || field->kind == question::Kind::numbers);
+  return {
+      {"name", option.get_positional() ? option.get_name(true) : option.get_lnames().front()},
+      {"kind", field != nullptr ? kind_of(*field) : kind_of(option)},
+      {"list", list},
+      {"words", words},
+      {"default", field != nullptr && !list && !field->standard ? "" : option.get_default_str()},
+      {"about", option.get_description()},
+      {"positional", option.get_positional()},
+      {"required", option.get_required()},
+      {"several", option.get_items_expected_max() > 1},
+      {"commas", option.get_delimiter() == ','}};
+}
+
+Json describe(const Verb& verb, const Program& program) {
   Json options = Json::array();
   for (const CLI::Option* option : verb.app->get_options()) {
     if (!option->check_lname("help") && !option->check_lname("json")) {
-      options.push_back(describe(*option));
+      const auto found = program.fields.find(option);
+      options.push_back(describe(*option, found == program.fields.end() ? nullptr : found->second));
     }
   }
   return {{"verb", verb.name}, {"about", verb.app->get_description()}, {"options", options}};
 }
 
-void collect_all(const CLI::App& app, const std::string& prefix, Json& verbs) {
+void collect_all(const CLI::App& app, const Program& program, const std::string& prefix,
+                 Json& verbs) {
   for (const CLI::App* sub : visible_subcommands(app)) {
     const std::string name = prefix + sub->get_name();
-    verbs.push_back(describe(Verb{name, sub}));
-    collect_all(*sub, name + " ", verbs);
+    verbs.push_back(describe(Verb{name, sub}, program));
+    collect_all(*sub, program, name + " ", verbs);
   }
 }
 
-/// [{"verb": "phase point", "about", "options": [{"name": "n", "kind": "UINT", "default": "512",
-/// "about", "positional", "required", "flag", "several", "commas"}]}].
-std::string description(const CLI::App& app) {
+/// [{"verb": "phase point", "about", "options": [{"name": "n", "kind": "whole", "list", "words",
+/// "default": "512", "about", "positional", "required", "several", "commas"}]}].
+std::string description(const Program& program) {
   Json verbs = Json::array();
-  collect_all(app, "", verbs);
+  collect_all(program.app, program, "", verbs);
   return verbs.dump(1) + "\n";
 }
 
@@ -257,7 +288,7 @@ void add_manual(Program& program) {
       if (*kind == "bash") fmt::print("{}", bash_completion(app));
       if (*kind == "zsh") fmt::print("{}", zsh_completion(app));
       if (*kind == "fish") fmt::print("{}", fish_completion(app));
-      if (*kind == "json") fmt::print("{}", description(app));
+      if (*kind == "json") fmt::print("{}", description(program));
       return 0;
     };
   });

@@ -60,7 +60,6 @@ TEST(CondenseExperiment, ReplicaZeroAtSeedOneIsTheVerbWithNothingSaid) {
   experiments::Condense asked;
   asked.n = {1e30};
   asked.loads = {0.9};
-  asked.draws = 1000;
   const Point point = condense().resolved({{"n", 1e30}, {"t", 0.9}});
   expect_same_numbers(point, replica_of(condense(), point, 1, 0), experiments::condense(asked));
 }

@@ -165,7 +165,7 @@ class EveryExperiment : public testing::TestWithParam<const Experiment*> {
   }
   [[nodiscard]] static std::set<std::string> parameter_names() {
     std::set<std::string> names;
-    for (const Parameter& parameter : experiment().parameters()) names.insert(parameter.name);
+    for (const Field& parameter : experiment().parameters()) names.insert(parameter.name);
     return names;
   }
 };
@@ -178,7 +178,7 @@ TEST_P(EveryExperiment, IsFoundByItsName) {
 
 TEST_P(EveryExperiment, HasParametersWithDistinctNamesAndAWordOnEach) {
   EXPECT_EQ(parameter_names().size(), experiment().parameters().size());
-  for (const Parameter& parameter : experiment().parameters()) {
+  for (const Field& parameter : experiment().parameters()) {
     EXPECT_FALSE(parameter.meaning.empty()) << parameter.name;
     EXPECT_EQ(parameter.meaning.find('\n'), std::string::npos) << parameter.name;
   }

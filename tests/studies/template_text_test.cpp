@@ -19,7 +19,7 @@ TEST(TemplateText, OfEveryExperimentParsesAndPlans) {
 TEST(TemplateText, NamesEveryParameter) {
   for (const Experiment* experiment : experiments()) {
     const std::string text = template_text(*experiment);
-    for (const Parameter& parameter : experiment->parameters()) {
+    for (const Field& parameter : experiment->parameters()) {
       EXPECT_NE(text.find(parameter.name + " = "), std::string::npos)
           << experiment->name() << ": " << parameter.name;
     }

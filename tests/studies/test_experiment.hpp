@@ -47,18 +47,18 @@ class TestExperiment : public studies::Experiment {
   }
   [[nodiscard]] std::vector<std::string> ladder() const override { return {"x"}; }
 
-  [[nodiscard]] const std::vector<studies::Parameter>& parameters() const override {
-    using studies::ParameterKind;
+  [[nodiscard]] const std::vector<studies::Field>& parameters() const override {
+    using studies::Kind;
     using studies::Value;
-    static const std::vector<studies::Parameter> all = {
-        {"x", ParameterKind::number, {}, "where; any number, or c instead"},
-        {"c", ParameterKind::number, {}, "x in units of the critical one, instead of x"},
-        {"n", ParameterKind::whole, Value{4.0}, "sharpness; at least 1"},
-        {"law", ParameterKind::word, Value{"early"}, "early or late", true, {"early", "late"}},
-        {"quiet", ParameterKind::flag, Value{false}, "no noise", false},
-        {"cost", ParameterKind::number, Value{0.0}, "milliseconds per replica; 0 or more"},
-        {"pieces", ParameterKind::whole, Value{1.0}, "parts of a replica; at least 1", false},
-        {"fail", ParameterKind::whole, Value{-1.0}, "the replica that throws; -1: none"},
+    static const std::vector<studies::Field> all = {
+        {"x", Kind::number, {}, "where; any number, or c instead"},
+        {"c", Kind::number, {}, "x in units of the critical one, instead of x"},
+        {"n", Kind::whole, Value{4.0}, "sharpness; at least 1"},
+        {"law", Kind::word, Value{"early"}, "early or late", true, {"early", "late"}},
+        {"quiet", Kind::flag, Value{false}, "no noise", false},
+        {"cost", Kind::number, Value{0.0}, "milliseconds per replica; 0 or more"},
+        {"pieces", Kind::whole, Value{1.0}, "parts of a replica; at least 1", false},
+        {"fail", Kind::whole, Value{-1.0}, "the replica that throws; -1: none"},
     };
     return all;
   }

@@ -1,8 +1,10 @@
 // Softmax over up to 1e300 Gaussian scores: `dewpoint condense`.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "dewpoint/core/frame_json.hpp"
-#include "dewpoint/experiments/condense.hpp"
+#include "dewpoint/experiments/condense_question.hpp"
 #include "dewpoint/experiments/replication.hpp"
 #include "dewpoint/server/refusal.hpp"
 #include "dewpoint/server/room.hpp"
@@ -12,34 +14,30 @@ namespace dewpoint::server {
 namespace {
 
 using experiments::Condense;
+using experiments::CondenseQuestion;
 
 constexpr std::size_t kCoarseDraws = 50;
+
+constexpr std::size_t kMostLiveCells = 4096;
+
+std::vector<Field> condense_fields() {
+  std::vector<Field> fields = described_fields(question::fields_of<CondenseQuestion>());
+  fields.push_back(seed_field());
+  return fields;
+}
 
 class CondenseRoom final : public Room {
  public:
   CondenseRoom()
       : Room("condense", "condense", "Softmax over Gaussian scores, and a planted key",
-             {list_field("n", "1e2,1e6,1e30", 2.0, 1e300, 8, "Scores per query"),
-              list_field("t", "0.2:3:15", 1e-6, 100.0, 64, "Loads beta/beta_c"),
-              list_field("signal", nullptr, -10.0, 10.0, 8,
-                         "Plant a key of score s sigma sqrt(2 log N)"),
-              list_field("planted", nullptr, -1e6, 1e6, 8, "Plant a key of this score"),
-              number_field("sigma", 1.0, 1e-50, 1e50, "Standard deviation of a score"),
-              live(whole_field("draws", 2000, 2.0, 20000.0, "Rows of scores to average over")),
-              number_field("bound", 1e-3, 1e-6, 1.0, "Wanted error bound of the law of log Z"),
-              whole_field("keys-dimension", nullptr, 1.0, 1e6,
-                          "Scores of Gaussian keys and queries in this dimension"),
-              flag_field("unscaled", "Without the factor 1/sqrt(d); needs keys-dimension"),
-              seed_field()}) {}
+             condense_fields()) {}
 
   void check(const Question& question) const override {
-    if (question.given("signal") && question.given("planted")) {
-      throw Refusal(400, "planted: excludes signal; give one of them", "planted");
+    const Condense asked = condense_of(question);
+    const std::size_t keys = std::max<std::size_t>(1, asked.signals.size() + asked.planted.size());
+    if (asked.n.size() * asked.loads.size() * keys > kMostLiveCells) {
+      throw TooLarge("n: more than 4096 combinations of n, t and keys", "n");
     }
-    if (question.flag("unscaled") && !question.given("keys-dimension")) {
-      throw Refusal(400, "unscaled: needs keys-dimension", "unscaled");
-    }
-    experiments::check(condense_of(question));
   }
 
   // Few draws first, then all of them; theory, which takes longest, comes last.
@@ -68,20 +66,8 @@ class CondenseRoom final : public Room {
   }
 
   static Condense condense_of(const Question& question) {
-    Condense condense;
-    condense.n = question.list("n");
-    condense.loads = question.list("t");
-    if (question.given("signal")) condense.signals = question.list("signal");
-    if (question.given("planted")) condense.planted = question.list("planted");
-    condense.deviation = question.number("sigma");
-    condense.draws = question.whole("draws");
-    condense.bound = question.number("bound");
-    if (question.given("keys-dimension")) {
-      condense.query_keys =
-          experiments::QueryKeys{question.whole("keys-dimension"), !question.flag("unscaled")};
-    }
-    condense.seed = question.whole("seed");
-    return condense;
+    return experiments::condense_of(question.asked(question::fields_of<CondenseQuestion>()),
+                                    question.whole("seed"));
   }
 };
 

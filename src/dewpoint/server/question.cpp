@@ -286,6 +286,68 @@ Field flag_field(std::string name, std::string meaning) {
 
 Field seed_field() { return whole_field("seed", 1, 0.0, 0x1p53, "Seed of all random streams"); }
 
+namespace {
+
+// JSON has no infinity.
+double finite(double bound) { return std::clamp(bound, -1e300, 1e300); }
+
+Json standard_of(const question::Field& described, bool list) {
+  if (list && !described.grid.empty()) return described.grid;
+  if (described.kind == question::Kind::flag) return false;
+  if (!described.standard) return nullptr;
+  if (list) return question::value_text(*described.standard);
+  return std::visit([](const auto& value) { return Json(value); }, *described.standard);
+}
+
+FieldKind kind_of(const question::Field& described, bool list) {
+  if (list) return FieldKind::list;
+  switch (described.kind) {
+    case question::Kind::number:
+      return FieldKind::number;
+    case question::Kind::whole:
+      return FieldKind::whole;
+    case question::Kind::flag:
+      return FieldKind::flag;
+    case question::Kind::word:
+    case question::Kind::numbers:
+      break;
+  }
+  return FieldKind::word;
+}
+
+std::string sentence_of(const question::Field& described) {
+  std::string text = described.meaning;
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return described.otherwise.empty() ? text : fmt::format("{} [{}]", text, described.otherwise);
+}
+
+bool is_list(const question::Field& described) {
+  return described.kind == question::Kind::numbers || described.listed;
+}
+
+}  // namespace
+
+std::vector<Field> described_fields(const std::vector<question::Field>& described) {
+  std::vector<Field> fields;
+  for (const question::Field& one : described) {
+    const bool list = is_list(one);
+    Field field =
+        field_with(one.name, kind_of(one, list), standard_of(one, list), sentence_of(one));
+    if (field.kind == FieldKind::whole && !field.standard.is_null()) {
+      field.standard = static_cast<std::uint64_t>(field.standard.get<double>());
+    }
+    const question::Live live = one.live.value_or(question::Live{});
+    field = bounded(std::move(field), finite(std::max(one.range.least, live.least)),
+                    finite(std::min(one.range.most, live.most)));
+    field.live = one.live.has_value();
+    field.count = kMostLiveNumbers;
+    field.increasing = one.kind != question::Kind::numbers;
+    field.words = one.words;
+    fields.push_back(std::move(field));
+  }
+  return fields;
+}
+
 Field with_verb_standard(Field field, Json standard) {
   field.verb_standard = std::move(standard);
   return field;
@@ -354,6 +416,25 @@ std::vector<std::string> Question::words(const std::string& name) const {
 }
 
 bool Question::flag(const std::string& name) const { return values_.at(name).get<bool>(); }
+
+question::Asked Question::asked(const std::vector<question::Field>& described) const {
+  question::Asked asked;
+  for (const question::Field& field : described) {
+    const Json& value = values_.at(field.name);
+    if (value.is_null() || value == Json(false)) continue;
+    if (is_list(field) && field.is_numeric()) {
+      asked.grid.push_back(question::parse_axis(field, value.get<std::string>()));
+    } else if (value.is_boolean()) {
+      asked.fixed[field.name] = true;
+    } else if (value.is_number()) {
+      asked.fixed[field.name] = value.get<double>();
+    } else {
+      asked.fixed[field.name] = question::parse_value(field, value.get<std::string>());
+    }
+  }
+  question::expect_consistent(described, asked.first_point());
+  return asked;
+}
 
 std::vector<std::pair<std::string, std::string>> Question::parameters() const {
   std::vector<std::pair<std::string, std::string>> pairs;

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "dewpoint/question/asked.hpp"
 #include "dewpoint/server/json_body.hpp"
 
 namespace dewpoint::server {
@@ -51,6 +52,13 @@ struct Field {
 /// Whole numbers from 0 to 2^53, default 1.
 [[nodiscard]] Field seed_field();
 
+/// Most numbers of a list that are answered live.
+inline constexpr std::size_t kMostLiveNumbers = 64;
+
+/// The fields of a described question, as far as they are answered live; lists as the verb has
+/// them.
+[[nodiscard]] std::vector<Field> described_fields(const std::vector<question::Field>& described);
+
 /// What the verb takes where the option is not given, if that is not the room's default.
 [[nodiscard]] Field with_verb_standard(Field field, Json standard);
 /// `most` is what is answered live; the verb takes more.
@@ -80,6 +88,9 @@ class Question {
   [[nodiscard]] std::vector<double> list(const std::string& name) const;
   [[nodiscard]] std::vector<std::string> words(const std::string& name) const;
   [[nodiscard]] bool flag(const std::string& name) const;
+
+  /// What was asked of described fields: checked one by one and together.
+  [[nodiscard]] question::Asked asked(const std::vector<question::Field>& described) const;
 
   /// The command line, with every option that differs from the verb's default; quoted for a shell.
   [[nodiscard]] const std::string& command() const { return command_; }

@@ -32,9 +32,9 @@ std::vector<double> numbers_in(const std::string& text) {
 
 }  // namespace
 
-std::vector<Parameter> chain_parameters(const std::vector<Parameter>& others) {
-  using enum ParameterKind;
-  std::vector<Parameter> all = {
+std::vector<Field> chain_parameters(const std::vector<Field>& others) {
+  using enum Kind;
+  std::vector<Field> all = {
       {"pi", word, Value("0.75,0.19,0.05,0.01"), "stationary law of the tokens, as a text"},
       {"lambda", number, Value(0.8), "how often a token repeats, for the chain lambda; in (0, 1)"},
       {"chain", word, Value("lambda"), "lambda, metropolis, birth-death or cycle", true,

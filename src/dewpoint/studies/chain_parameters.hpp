@@ -11,7 +11,7 @@
 namespace dewpoint::studies {
 
 /// pi, a text "0.75,0.19,0.05,0.01"; lambda; chain, a word; then the others of an experiment.
-[[nodiscard]] std::vector<Parameter> chain_parameters(const std::vector<Parameter>& others);
+[[nodiscard]] std::vector<Field> chain_parameters(const std::vector<Field>& others);
 
 /// The chain of a point. Throws Error{bad_value} naming the parameter.
 [[nodiscard]] training::Chain chain_at(const Point& point);

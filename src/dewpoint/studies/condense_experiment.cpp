@@ -4,15 +4,18 @@
 #include <cmath>
 
 #include "dewpoint/core/distributions/depth_distribution.hpp"
-#include "dewpoint/experiments/condense.hpp"
+#include "dewpoint/experiments/condense_question.hpp"
 #include "dewpoint/experiments/replication.hpp"
 #include "dewpoint/studies/parameter_checks.hpp"
+#include "dewpoint/studies/typed_experiment.hpp"
 #include "dewpoint/theory/finite_scores.hpp"
 #include "dewpoint/theory/random_energy.hpp"
 
 namespace dewpoint::studies {
 namespace {
 
+using experiments::condense_of;
+using experiments::CondenseQuestion;
 using experiments::kOrderedWeights;
 
 constexpr std::uint64_t kPilotSeed = 1;
@@ -39,76 +42,11 @@ const std::vector<std::string> kPredicted = {"participation_theory",
                                              "critical_t",
                                              "critical_beta"};
 
-// ---- points ---------------------------------------------------------------------------------
-
-/// Everything but load, planted key and k.
-experiments::Condense question_of(const Point& point) {
-  experiments::Condense question;
-  question.n = {number_of(point, "n")};
-  question.loads = {1.0};
-  question.deviation = number_of(point, "sigma");
-  question.draws = whole_between(point, "draws", 2.0, 1e7);
-  if (has(point, "keys-dimension")) {
-    question.query_keys = experiments::QueryKeys{whole_between(point, "keys-dimension", 1.0, 1e6),
-                                                 !flag_of(point, "unscaled")};
-  }
-  return question;
-}
-
-/// The question of a resolved point.
-experiments::Condense whole_question(const Point& point) {
-  experiments::Condense question = question_of(point);
-  question.loads = {number_of(point, "t")};
-  if (has(point, "planted")) question.planted = {number_of(point, "planted")};
-  if (has(point, "top")) {
-    question.top = count_of(point, "top");
-  } else {
-    question.bound = number_of(point, "bound");
-  }
-  return question;
-}
-
-void resolve_query_keys(Point& point) {
-  if (has(point, "keys-dimension")) return;
-  if (flag_of(point, "unscaled")) {
-    require(false, "unscaled", 1.0, "allowed without keys-dimension");
-  }
-  point.erase("unscaled");
-}
-
-void resolve_load(Point& point, const experiments::Condense& question) {
-  if (has(point, "beta")) {
-    const double beta = number_of(point, "beta");
-    const double load = beta / experiments::inverse_temperature(question, question.n[0], 1.0);
-    require(load > 0.0 && load <= 1000.0, "beta", beta,
-            "a number above 0 and at most 1000 sqrt(2 log n)/sigma");
-    point.erase("beta");
-    point["t"] = load;
-  }
-  point.try_emplace("t", 1.0);
-}
-
-void resolve_planted(Point& point, experiments::Condense question) {
-  if (!has(point, "signal")) return;
-  question.signals = {number_of(point, "signal")};
-  experiments::check(question);
-  point["planted"] = experiments::planted_score(question, question.n[0], 0);
-  point.erase("signal");
-}
-
-void resolve_top(Point& point) {
-  if (!has(point, "top")) return;
-  const double n = number_of(point, "n");
-  const double least = std::min(n, static_cast<double>(kOrderedWeights));
-  (void)whole_between(point, "top", least, std::min(n, 1e6));
-  point.erase("bound");
-}
-
 /// The k of a point: as asked for, or the one that the verb would choose for this load alone.
-std::size_t top_of(const Point& point, experiments::TopCounts& counts) {
-  experiments::Condense question = whole_question(point);
+std::size_t top_of(const CondenseQuestion& asked, experiments::TopCounts& counts) {
+  experiments::Condense question = condense_of(asked);
   question.seed = kPilotSeed;
-  return counts.of(question, question.n[0]);
+  return counts.of(question, asked.n);
 }
 
 /// The numbers of a batch at load number t, in the order of the observables.
@@ -144,108 +82,64 @@ void add_exact(std::map<std::string, double>& known, const experiments::Condense
   }
 }
 
-class CondenseExperiment final : public Experiment {
+class CondenseExperiment final : public ExperimentOf<CondenseQuestion> {
  public:
   [[nodiscard]] std::string name() const override { return "condense"; }
   [[nodiscard]] std::string summary() const override {
     return "softmax over up to 1e300 Gaussian scores: freezing, and finding a planted key";
   }
   [[nodiscard]] int schema() const override { return 2; }
-  [[nodiscard]] const std::vector<Parameter>& parameters() const override;
   [[nodiscard]] std::vector<Unit> units() const override { return {{"beta", "critical", "t"}}; }
   [[nodiscard]] std::string order_parameter() const override { return "participation"; }
-  [[nodiscard]] Point resolved(const Point& given) const override;
-  [[nodiscard]] std::vector<Observable> observables(const Point& point) const override;
-  [[nodiscard]] std::vector<Observable> predictions(const Point& /*point*/) const override {
+  [[nodiscard]] std::vector<std::string> ladder() const override { return {"t"}; }
+
+ protected:
+  [[nodiscard]] CondenseQuestion completed(CondenseQuestion question) const override {
+    return experiments::resolved(std::move(question));
+  }
+  [[nodiscard]] std::vector<Observable> observed(const CondenseQuestion& question) const override;
+  [[nodiscard]] std::vector<Observable> predicted(const CondenseQuestion&) const override {
     return scalars(kPredicted);
   }
-  [[nodiscard]] std::vector<double> predict(const Point& point) const override;
-  [[nodiscard]] double work(const Point& point) const override;
-  [[nodiscard]] std::vector<std::string> ladder() const override { return {"t"}; }
-  [[nodiscard]] std::vector<std::vector<double>> measure(std::span<const Point> tile,
-                                                         std::uint64_t seed, std::uint64_t replica,
-                                                         const RunContext& context) const override;
+  [[nodiscard]] std::vector<double> forecast(const CondenseQuestion& asked) const override;
+  [[nodiscard]] double cost(const CondenseQuestion& question) const override;
+  [[nodiscard]] std::vector<std::vector<double>> sample(std::span<const CondenseQuestion> tile,
+                                                        std::uint64_t seed, std::uint64_t replica,
+                                                        const RunContext& context) const override;
 };
 
-const std::vector<Parameter>& CondenseExperiment::parameters() const {
-  using enum ParameterKind;
-  static const std::vector<Parameter> all = {
-      {"n", number, Value(1e6), "scores per query, from 2 to 1e300; rounded to a whole number"},
-      {"t", number, {}, "load beta/beta_c, in (0, 1000]; 1 where neither t nor beta is given"},
-      {"beta", number, {}, "inverse temperature itself, instead of t; above 0"},
-      {"signal", number, {}, "plant a key of score s sigma sqrt(2 log n); in [-1e6, 1e6]"},
-      {"planted", number, {}, "plant a key of this score, instead of signal; in [-1e100, 1e100]"},
-      {"sigma", number, Value(1.0), "standard deviation of a score; in [1e-50, 1e50]"},
-      {"keys-dimension",
-       whole,
-       {},
-       "scores <q,k>/sqrt(d) of Gaussian keys and a Gaussian query, new per draw, in this d; in "
-       "[1, 1e6]"},
-      {"unscaled", flag, Value(false), "with keys-dimension: without the factor 1/sqrt(d)", false},
-      {"draws", whole, Value(1000.0), "rows of scores per replica; in [2, 1e7]", false},
-      {"top",
-       whole,
-       {},
-       "largest scores drawn one by one, from 8 (or n) to 1e6; none: see bound",
-       false},
-      {"bound", number, Value(1e-3), "choose top so that the law of log Z is right to this; (0, 1]",
-       false}};
-  return all;
-}
-
-Point CondenseExperiment::resolved(const Point& given) const {
-  require_one_of(given, {"t", "beta"});
-  require_one_of(given, {"signal", "planted"});
-  require_one_of(given, {"top", "bound"});
-  Point point = with_defaults(given, parameters());
-  point["n"] = whole_length(number_of(point, "n"));
-  resolve_query_keys(point);
-  experiments::Condense question = question_of(point);
-  question.bound = number_of(point, "bound");
-  experiments::check(question);
-  resolve_load(point, question);
-  resolve_planted(point, question);
-  question.loads = {number_of(point, "t")};
-  if (has(point, "planted")) question.planted = {number_of(point, "planted")};
-  experiments::check(question);
-  resolve_top(point);
-  return point;
-}
-
-std::vector<Observable> CondenseExperiment::observables(const Point& point) const {
+std::vector<Observable> CondenseExperiment::observed(const CondenseQuestion& question) const {
   std::vector<Observable> all = scalars(kOverLoad);
   all.push_back({"ordered_weight", {counted_dimension("rank", kOrderedWeights)}});
-  if (!has(point, "planted")) return all;
+  if (!question.planted) return all;
   for (const std::string& name : kOfPlanted) all.push_back({name});
   return all;
 }
 
-std::vector<double> CondenseExperiment::predict(const Point& point) const {
-  const experiments::Condense question = whole_question(point);
+std::vector<double> CondenseExperiment::forecast(const CondenseQuestion& asked) const {
+  const experiments::Condense question = condense_of(asked);
   std::map<std::string, double> known;
-  if (!question.query_keys) add_exact(known, question);
-  known["retrieval_signal_theory"] = theory::retrieval_signal(question.loads[0]);
+  if (!asked.keys_dimension) add_exact(known, question);
+  known["retrieval_signal_theory"] = theory::retrieval_signal(*asked.t);
   known["critical_t"] = 1.0;
-  known["critical_beta"] = experiments::inverse_temperature(question, question.n[0], 1.0);
+  known["critical_beta"] = experiments::inverse_temperature(question, asked.n, 1.0);
   return in_order(kPredicted, known);
 }
 
-std::vector<std::vector<double>> CondenseExperiment::measure(std::span<const Point> tile,
-                                                             std::uint64_t seed,
-                                                             std::uint64_t replica,
-                                                             const RunContext& context) const {
+std::vector<std::vector<double>> CondenseExperiment::sample(std::span<const CondenseQuestion> tile,
+                                                            std::uint64_t seed,
+                                                            std::uint64_t replica,
+                                                            const RunContext& context) const {
   experiments::TopCounts counts;
-  std::map<std::size_t, std::vector<std::size_t>> with_top;  // the points of each k
-  for (std::size_t t = 0; t < tile.size(); ++t) with_top[top_of(tile[t], counts)].push_back(t);
+  std::map<std::size_t, std::vector<std::size_t>> with_top;  // the questions of each k
+  for (std::size_t i = 0; i < tile.size(); ++i) with_top[top_of(tile[i], counts)].push_back(i);
   std::vector<std::vector<double>> values(tile.size());
   std::size_t done = 0;
   for (const auto& [top, places] : with_top) {
-    experiments::Condense question = whole_question(tile.front());
+    experiments::Condense question = condense_of(tile.front());
     question.top = top;
     question.loads.clear();
-    for (const std::size_t place : places) {
-      question.loads.push_back(number_of(tile[place], "t"));
-    }
+    for (const std::size_t place : places) question.loads.push_back(*tile[place].t);
     question.seed = seed_of_replica(seed, replica);
     const RunContext part =
         experiments::part_of(context, {done, done + places.size()}, tile.size());
@@ -260,11 +154,11 @@ std::vector<std::vector<double>> CondenseExperiment::measure(std::span<const Poi
 
 // In units of 50 ns: of a row, of each score of the top, and of each coordinate of a query. Where
 // k is chosen it is 8 to 4096; to compare points, the middle of that will do.
-double CondenseExperiment::work(const Point& point) const {
-  constexpr double kEmpiricalTop = 128.0;
-  double row = 40.0 + (has(point, "top") ? number_of(point, "top") : kEmpiricalTop);
-  if (has(point, "keys-dimension")) row += 0.6 * number_of(point, "keys-dimension");
-  return number_of(point, "draws") * row;
+double CondenseExperiment::cost(const CondenseQuestion& question) const {
+  constexpr std::size_t kEmpiricalTop = 128;
+  double row = 40.0 + static_cast<double>(question.top.value_or(kEmpiricalTop));
+  row += 0.6 * static_cast<double>(question.keys_dimension.value_or(0));
+  return static_cast<double>(question.draws) * row;
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // "condense": softmax over up to 1e300 Gaussian scores, and what it still finds.
 //
 // The experiment of `dewpoint condense` at one number of scores n and one load t = β/β_c, with at
-// most one planted key. A replica is a batch of `draws` rows of scores, 1000 unless said otherwise;
+// most one planted key. A replica is a batch of `draws` rows of scores;
 // what it gives is the mean, deviation or median over its draws, so that replica 0 is what the verb
 // shows at the study's seed and the same k. Means over replicas are unbiased for means over draws.
 // A median or a deviation of a batch (retrieval_signal, median_planted_weight,

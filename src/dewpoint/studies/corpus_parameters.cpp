@@ -33,8 +33,8 @@ class CorpusShelf {
 
 }  // namespace
 
-std::vector<Parameter> corpus_parameters() {
-  using enum ParameterKind;
+std::vector<Field> corpus_parameters() {
+  using enum Kind;
   return {
       {"corpus", word, {}, "path of the text, UTF-8; relative to where the study is run"},
       {"tokenizer", word, Value("words"), "words, bpe, or the path of a tokenizer"},

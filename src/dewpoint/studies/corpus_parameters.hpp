@@ -17,7 +17,7 @@
 
 namespace dewpoint::studies {
 
-[[nodiscard]] std::vector<Parameter> corpus_parameters();
+[[nodiscard]] std::vector<Field> corpus_parameters();
 
 /// Throws Error{bad_value} naming the parameter, also where no text is named.
 [[nodiscard]] text::CorpusQuestion corpus_at(const Point& point);

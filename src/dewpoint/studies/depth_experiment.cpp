@@ -21,10 +21,10 @@ using experiments::kDepthObservables;
 
 constexpr double kMostLayers = 1e5;
 
-std::vector<Parameter> all_parameters() {
-  using enum ParameterKind;
+std::vector<Field> all_parameters() {
+  using enum Kind;
   const experiments::EndToEnd end_to_end;
-  std::vector<Parameter> parameters = layer_parameters(256);
+  std::vector<Field> parameters = layer_parameters(256);
   parameters.push_back({"layers", whole, 12.0, "layers, at least 1", false});
   parameters.push_back({"rescale", flag, false,
                         "before each layer, raise beta so that beta (1 - mean cosine) stays"});
@@ -37,7 +37,7 @@ std::vector<Parameter> all_parameters() {
   parameters.push_back({"probes", whole, static_cast<double>(end_to_end.probes),
                         "random probes for the norm of the end-to-end Jacobian, at least 1",
                         false});
-  for (Parameter& parameter : norm_parameters()) parameters.push_back(std::move(parameter));
+  for (Field& parameter : norm_parameters()) parameters.push_back(std::move(parameter));
   return parameters;
 }
 
@@ -165,7 +165,7 @@ class DepthExperiment final : public Experiment {
     return "many self-attention layers: when tokens collapse, and what is left of a gradient";
   }
   [[nodiscard]] int schema() const override { return 1; }
-  [[nodiscard]] const std::vector<Parameter>& parameters() const override { return parameters_; }
+  [[nodiscard]] const std::vector<Field>& parameters() const override { return parameters_; }
   [[nodiscard]] std::vector<Unit> units() const override { return layer_units(); }
   [[nodiscard]] std::string order_parameter() const override { return "mean_cosine"; }
 
@@ -249,7 +249,7 @@ class DepthExperiment final : public Experiment {
   }
 
  private:
-  std::vector<Parameter> parameters_;
+  std::vector<Field> parameters_;
 };
 
 }  // namespace

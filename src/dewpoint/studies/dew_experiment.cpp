@@ -37,7 +37,7 @@ class DewExperiment final : public Experiment {
     return "dew point of a law of scores over the number of keys";
   }
   [[nodiscard]] int schema() const override { return 1; }
-  [[nodiscard]] const std::vector<Parameter>& parameters() const override;
+  [[nodiscard]] const std::vector<Field>& parameters() const override;
   [[nodiscard]] std::string order_parameter() const override { return "beta_dew_median"; }
   [[nodiscard]] Point resolved(const Point& given) const override;
   [[nodiscard]] std::vector<Observable> observables(const Point& /*point*/) const override {
@@ -57,9 +57,9 @@ class DewExperiment final : public Experiment {
                                                          const RunContext& context) const override;
 };
 
-const std::vector<Parameter>& DewExperiment::parameters() const {
-  using enum ParameterKind;
-  static const std::vector<Parameter> all = {
+const std::vector<Field>& DewExperiment::parameters() const {
+  using enum Kind;
+  static const std::vector<Field> all = {
       {"law", word, Value("gaussian:sigma=1"),
        "law of the scores: gaussian:sigma=1, sphere:d=5, vmf:d=5,kappa=5,angle=0.3, "
        "subsphere:dim=2,ambient=16, gaussian-keys:d=64, simplex:rho=0.5, "

@@ -2,11 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
-#include <string_view>
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/nearest_word.hpp"
@@ -15,80 +11,14 @@
 namespace dewpoint::studies {
 namespace {
 
-constexpr double kLeastPlain = 1e-5;
-constexpr double kMostPlain = 0x1p53;
-
-bool needs_escape(char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20; }
-
-std::string escaped(char c) {
-  const auto code = static_cast<unsigned char>(c);
-  return code < 0x20 ? fmt::format("\\u{:04x}", code) : std::string{'\\', c};
-}
-
-void append_quoted(std::string& text, const std::string& word) {
-  text += '"';
-  if (std::none_of(word.begin(), word.end(), needs_escape)) {
-    text += word;
-  } else {
-    for (const char c : word) text += needs_escape(c) ? escaped(c) : std::string(1, c);
-  }
-  text += '"';
-}
-
-void append_number(std::string& text, double number) {
-  DEWPOINT_EXPECTS(std::isfinite(number));
-  const double size = std::abs(number);
-  if (size == 0.0) {
-    text += '0';
-    return;
-  }
-  const bool plain = size >= kLeastPlain && size <= kMostPlain;
-  std::array<char, 32> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number,
-                                 plain ? std::chars_format::fixed : std::chars_format::scientific);
-  text.append(digits.data(), end.ptr);
-}
-
-template <typename Kind>
-const Kind& value_of(const Point& point, const std::string& name) {
+template <typename Held>
+const Held& value_of(const Point& point, const std::string& name) {
   const auto found = point.find(name);
-  DEWPOINT_EXPECTS(found != point.end() && std::holds_alternative<Kind>(found->second));
-  return std::get<Kind>(found->second);
+  DEWPOINT_EXPECTS(found != point.end() && std::holds_alternative<Held>(found->second));
+  return std::get<Held>(found->second);
 }
 
 }  // namespace
-
-// -------------------------------------------------------------------------------------- as text
-
-std::string number_text(double number) {
-  std::string text;
-  append_number(text, number);
-  return text;
-}
-
-std::string value_text(const Value& value) {
-  if (const auto* number = std::get_if<double>(&value)) return number_text(*number);
-  if (const auto* word = std::get_if<std::string>(&value)) return *word;
-  return std::get<bool>(value) ? "true" : "false";
-}
-
-std::string canonical_text(const Point& point) {
-  std::string text = "{";
-  text.reserve(32 * point.size() + 2);
-  for (const auto& [name, value] : point) {
-    if (text.size() > 1) text += ',';
-    append_quoted(text, name);
-    text += ':';
-    if (const auto* number = std::get_if<double>(&value)) {
-      append_number(text, *number);
-    } else if (const auto* word = std::get_if<std::string>(&value)) {
-      append_quoted(text, *word);
-    } else {
-      text += std::get<bool>(value) ? "true" : "false";
-    }
-  }
-  return text + '}';
-}
 
 // ------------------------------------------------------------------------------------ experiments
 
@@ -141,9 +71,9 @@ bool flag_of(const Point& point, const std::string& name) { return value_of<bool
 
 bool has(const Point& point, const std::string& name) { return point.contains(name); }
 
-Point with_defaults(const Point& given, const std::vector<Parameter>& parameters) {
+Point with_defaults(const Point& given, const std::vector<Field>& parameters) {
   Point point = given;
-  for (const Parameter& parameter : parameters) {
+  for (const Field& parameter : parameters) {
     if (parameter.standard) point.try_emplace(parameter.name, *parameter.standard);
   }
   return point;

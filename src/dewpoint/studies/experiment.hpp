@@ -15,37 +15,21 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "dewpoint/core/frame.hpp"
 #include "dewpoint/core/run_context.hpp"
+#include "dewpoint/question/field.hpp"
 
 namespace dewpoint::studies {
 
-/// A number (whole ones too), a word or a yes/no.
-using Value = std::variant<double, std::string, bool>;
-using Point = std::map<std::string, Value>;
-
-/// {"alpha":0,"tokens":"simplex"}: names in order, numbers as number_text writes them. Two points
-/// are the same when their texts are.
-[[nodiscard]] std::string canonical_text(const Point& point);
-/// A number with the fewest digits that give it back, as JSON and TOML read it: without an exponent
-/// from 1e-5 to 2^53, and -0 as 0. Keys of cells are made of this text: it never changes.
-[[nodiscard]] std::string number_text(double number);
-/// The same for any value: a word as it is, a flag as true or false.
-[[nodiscard]] std::string value_text(const Value& value);
-
-enum class ParameterKind { number, whole, word, flag };
-
-struct Parameter {
-  std::string name;  // as the option of the command line
-  ParameterKind kind = ParameterKind::number;
-  std::optional<Value> standard;        // where nothing is said; none: see `meaning`
-  std::string meaning;                  // one line, with what is allowed
-  bool axis = true;                     // may be a grid
-  std::vector<std::string> words = {};  // the only ones allowed; empty: any
-};
+using question::canonical_text;
+using question::Field;
+using question::Kind;
+using question::number_text;
+using question::Point;
+using question::Value;
+using question::value_text;
 
 /// `name = { ..., unit = "critical" }` in a study file stands for the parameter `stands_for`.
 struct Unit {
@@ -71,7 +55,7 @@ class Experiment {
   [[nodiscard]] virtual std::string summary() const = 0;  // one line
   /// Raised whenever the numbers of a point change: cells of another version are not reused.
   [[nodiscard]] virtual int schema() const = 0;
-  [[nodiscard]] virtual const std::vector<Parameter>& parameters() const = 0;
+  [[nodiscard]] virtual const std::vector<Field>& parameters() const = 0;
   [[nodiscard]] virtual std::vector<Unit> units() const { return {}; }
   /// What a target error and a refinement mean where they name no observable.
   [[nodiscard]] virtual std::string order_parameter() const = 0;
@@ -138,6 +122,6 @@ class Experiment {
 [[nodiscard]] bool flag_of(const Point& point, const std::string& name);
 [[nodiscard]] bool has(const Point& point, const std::string& name);
 /// `given` with every default of `parameters` that it lacks.
-[[nodiscard]] Point with_defaults(const Point& given, const std::vector<Parameter>& parameters);
+[[nodiscard]] Point with_defaults(const Point& given, const std::vector<Field>& parameters);
 
 }  // namespace dewpoint::studies

@@ -29,7 +29,7 @@ class HarmonicsExperiment final : public Experiment {
     return "growth of a ripple in the density of particles that all attend to all";
   }
   [[nodiscard]] int schema() const override { return 1; }
-  [[nodiscard]] const std::vector<Parameter>& parameters() const override;
+  [[nodiscard]] const std::vector<Field>& parameters() const override;
   [[nodiscard]] std::string order_parameter() const override { return "growth"; }
   [[nodiscard]] Point resolved(const Point& given) const override;
   [[nodiscard]] std::vector<Observable> observables(const Point& point) const override {
@@ -49,9 +49,9 @@ class HarmonicsExperiment final : public Experiment {
                                                          const RunContext& context) const override;
 };
 
-const std::vector<Parameter>& HarmonicsExperiment::parameters() const {
-  using enum ParameterKind;
-  static const std::vector<Parameter> all = {
+const std::vector<Field>& HarmonicsExperiment::parameters() const {
+  using enum Kind;
+  static const std::vector<Field> all = {
       {"beta", number, Value(50.0), "inverse temperature; above 0, resolved by the particles"},
       {"degree", whole, Value(2.0), "degree of the harmonic; in [1, 64]"},
       {"residual", number, Value(0.0),

@@ -75,7 +75,7 @@ class HeatExperiment final : public Experiment {
     return "drift of a query up the density of its keys, and the noise that drowns it";
   }
   [[nodiscard]] int schema() const override { return 1; }
-  [[nodiscard]] const std::vector<Parameter>& parameters() const override;
+  [[nodiscard]] const std::vector<Field>& parameters() const override;
   [[nodiscard]] std::vector<Unit> units() const override { return {{"beta", "critical", "heat"}}; }
   [[nodiscard]] std::string order_parameter() const override { return "noise_to_signal"; }
   [[nodiscard]] Point resolved(const Point& given) const override;
@@ -97,9 +97,9 @@ class HeatExperiment final : public Experiment {
                                                          const RunContext& context) const override;
 };
 
-const std::vector<Parameter>& HeatExperiment::parameters() const {
-  using enum ParameterKind;
-  static const std::vector<Parameter> all = {
+const std::vector<Field>& HeatExperiment::parameters() const {
+  using enum Kind;
+  static const std::vector<Field> all = {
       {"d", whole, Value(5.0), "dimension of query and keys; in [2, 512]"},
       {"kappa", number, Value(5.0), "concentration of the keys; in (0, 1e4]"},
       {"angle", number, Value(1.0), "angle between query and centre of the keys; in (0, pi)"},

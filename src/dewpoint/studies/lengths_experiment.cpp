@@ -56,9 +56,9 @@ std::string law_names() {
                      fmt::join(names, ", "), kCritical);
 }
 
-std::vector<Parameter> all_parameters() {
-  using enum ParameterKind;
-  std::vector<Parameter> parameters = known_cloud_parameters(4096, {"alpha"});
+std::vector<Field> all_parameters() {
+  using enum Kind;
+  std::vector<Field> parameters = known_cloud_parameters(4096, {"alpha"});
   parameters.push_back({"law", word, std::string("constant"), law_names()});
   parameters.push_back({"n0", whole, 4096.0, "tokens at which every law is critical; at least 3"});
   parameters.push_back(
@@ -68,7 +68,7 @@ std::vector<Parameter> all_parameters() {
                                     "outputs of an effective rank; at least 3",
                                     kAllRowsTokens),
                         false});
-  for (Parameter& parameter : norm_parameters()) parameters.push_back(std::move(parameter));
+  for (Field& parameter : norm_parameters()) parameters.push_back(std::move(parameter));
   parameters.push_back({"eta-most", whole, static_cast<double>(kAllRowsTokens),
                         "most tokens at which the Jacobian norm is measured", false});
   return parameters;
@@ -171,7 +171,7 @@ class LengthsExperiment final : public Experiment {
     return "one layer over context lengths under the multipliers that models use";
   }
   [[nodiscard]] int schema() const override { return 1; }
-  [[nodiscard]] const std::vector<Parameter>& parameters() const override { return parameters_; }
+  [[nodiscard]] const std::vector<Field>& parameters() const override { return parameters_; }
   [[nodiscard]] std::string order_parameter() const override { return "contraction"; }
   [[nodiscard]] Point resolved(const Point& given) const override;
   [[nodiscard]] std::vector<Observable> observables(const Point& point) const override {
@@ -207,7 +207,7 @@ class LengthsExperiment final : public Experiment {
   }
 
  private:
-  std::vector<Parameter> parameters_;
+  std::vector<Field> parameters_;
 };
 
 Point LengthsExperiment::resolved(const Point& given) const {

@@ -51,7 +51,7 @@ class LimitExperiment final : public Experiment {
     return "limit law of attention weights at criticality, drawn from its definition";
   }
   [[nodiscard]] int schema() const override { return 1; }
-  [[nodiscard]] const std::vector<Parameter>& parameters() const override;
+  [[nodiscard]] const std::vector<Field>& parameters() const override;
   [[nodiscard]] std::string order_parameter() const override { return "participation"; }
   [[nodiscard]] Point resolved(const Point& given) const override;
   [[nodiscard]] std::vector<Observable> observables(const Point& point) const override {
@@ -71,9 +71,9 @@ class LimitExperiment final : public Experiment {
                                                          const RunContext& context) const override;
 };
 
-const std::vector<Parameter>& LimitExperiment::parameters() const {
-  using enum ParameterKind;
-  static const std::vector<Parameter> all = {
+const std::vector<Field>& LimitExperiment::parameters() const {
+  using enum Kind;
+  static const std::vector<Field> all = {
       {"theta", number, Value(1.0), "beta/beta*; in [0.005 a, 1000]"},
       {"exponent", number, {}, "a of P(gap <= t) ~ t^a; in [0.5, 100]; 1 where d is not given"},
       {"d", whole, {}, "dimension, instead: a = (d - 1)/2; in [2, 201]"},

@@ -133,7 +133,7 @@ class OutputExperiment final : public Experiment {
     return "what one query reads from n keys of any law: gap, variances, weights";
   }
   [[nodiscard]] int schema() const override { return 1; }
-  [[nodiscard]] const std::vector<Parameter>& parameters() const override;
+  [[nodiscard]] const std::vector<Field>& parameters() const override;
   [[nodiscard]] std::vector<Unit> units() const override {
     return {{"beta", "edge", "edge"}, {"beta", "critical", "edge"}};
   }
@@ -155,9 +155,9 @@ class OutputExperiment final : public Experiment {
                                                          const RunContext& context) const override;
 };
 
-const std::vector<Parameter>& OutputExperiment::parameters() const {
-  using enum ParameterKind;
-  static const std::vector<Parameter> all = {
+const std::vector<Field>& OutputExperiment::parameters() const {
+  using enum Kind;
+  static const std::vector<Field> all = {
       {"keys", word, Value("sphere:d=5"),
        "law of the keys: sphere:d=5, vmf:d=5,kappa=5,angle=0.3, subsphere:dim=2,ambient=16, "
        "gaussian-keys:d=64"},

@@ -22,11 +22,11 @@ namespace {
 using experiments::kJacobianNorm;
 using experiments::kPhaseObservables;
 
-std::vector<Parameter> all_parameters() {
-  std::vector<Parameter> parameters = layer_parameters(512);
-  parameters.push_back({"rows", ParameterKind::whole, 0.0,
+std::vector<Field> all_parameters() {
+  std::vector<Field> parameters = layer_parameters(512);
+  parameters.push_back({"rows", Kind::whole, 0.0,
                         "queries sampled per cloud, for large n, at least 3; 0: all", false});
-  for (Parameter& parameter : norm_parameters()) parameters.push_back(std::move(parameter));
+  for (Field& parameter : norm_parameters()) parameters.push_back(std::move(parameter));
   return parameters;
 }
 
@@ -93,7 +93,7 @@ class PhaseExperiment final : public Experiment {
     return "one self-attention layer: contraction, weights and Jacobian norm over n, d, rho, gamma";
   }
   [[nodiscard]] int schema() const override { return 1; }
-  [[nodiscard]] const std::vector<Parameter>& parameters() const override { return parameters_; }
+  [[nodiscard]] const std::vector<Field>& parameters() const override { return parameters_; }
   [[nodiscard]] std::vector<Unit> units() const override { return layer_units(); }
   [[nodiscard]] std::string order_parameter() const override { return "contraction"; }
 
@@ -184,7 +184,7 @@ class PhaseExperiment final : public Experiment {
   }
 
  private:
-  std::vector<Parameter> parameters_;
+  std::vector<Field> parameters_;
 };
 
 }  // namespace

@@ -19,7 +19,7 @@
 namespace dewpoint::studies {
 namespace {
 
-using enum ParameterKind;
+using enum Kind;
 
 // Beyond these a count is a mistake.
 constexpr double kMostTokens = static_cast<double>(tokens::kMostTokens);
@@ -89,7 +89,7 @@ void drop_irrelevant(Point& point, const tokens::CloudParameters& cloud, bool no
 
 }  // namespace
 
-std::vector<Parameter> layer_parameters(std::size_t standard_n) {
+std::vector<Field> layer_parameters(std::size_t standard_n) {
   const tokens::CloudParameters cloud;
   return {
       {"tokens", word, cloud.law,
@@ -132,10 +132,10 @@ std::vector<Parameter> layer_parameters(std::size_t standard_n) {
   };
 }
 
-std::vector<Parameter> known_cloud_parameters(std::size_t standard_n,
-                                              const std::vector<std::string>& more) {
-  std::vector<Parameter> kept;
-  for (Parameter& parameter : layer_parameters(standard_n)) {
+std::vector<Field> known_cloud_parameters(std::size_t standard_n,
+                                          const std::vector<std::string>& more) {
+  std::vector<Field> kept;
+  for (Field& parameter : layer_parameters(standard_n)) {
     const std::string& name = parameter.name;
     if (name == "tokens") {
       parameter.words = {"equicorrelated", "simplex", "sphere"};
@@ -156,7 +156,7 @@ void drop_unknown_to_cloud(Point& point) {
   if (word_of(point, "tokens") != "equicorrelated") point.erase("common");
 }
 
-std::vector<Parameter> norm_parameters() {
+std::vector<Field> norm_parameters() {
   const attention::NormOptions options;
   return {
       {"eta",

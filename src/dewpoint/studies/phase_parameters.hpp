@@ -30,16 +30,16 @@ namespace dewpoint::studies {
 
 /// tokens, n, d, rho, rho-inner, cluster-size, norm, common, gamma, c, beta, alpha, mask,
 /// attention, projections, rope.
-[[nodiscard]] std::vector<Parameter> layer_parameters(std::size_t standard_n);
+[[nodiscard]] std::vector<Field> layer_parameters(std::size_t standard_n);
 /// tokens (equicorrelated, simplex or sphere), n, d, rho and common (fixed), and those of
 /// layer_parameters that are named: for experiments whose theory is that of these tokens.
-[[nodiscard]] std::vector<Parameter> known_cloud_parameters(std::size_t standard_n,
-                                                            const std::vector<std::string>& more);
+[[nodiscard]] std::vector<Field> known_cloud_parameters(std::size_t standard_n,
+                                                        const std::vector<std::string>& more);
 /// What such a point does not need: the correlation of a sphere, and a common vector but of
 /// equicorrelated tokens.
 void drop_unknown_to_cloud(Point& point);
 /// eta, eta-error, eta-probes: no axes, and none unless asked for.
-[[nodiscard]] std::vector<Parameter> norm_parameters();
+[[nodiscard]] std::vector<Field> norm_parameters();
 /// `gamma = {..., unit = "critical"}` is c.
 [[nodiscard]] std::vector<Unit> layer_units();
 

@@ -130,7 +130,7 @@ class QueryExperiment final : public Experiment {
     return "one query over up to 1e300 uniform keys on a sphere: weights and output";
   }
   [[nodiscard]] int schema() const override { return 1; }
-  [[nodiscard]] const std::vector<Parameter>& parameters() const override;
+  [[nodiscard]] const std::vector<Field>& parameters() const override;
   [[nodiscard]] std::vector<Unit> units() const override {
     return {{"beta", "star", "theta"}, {"beta", "edge", "edge"}, {"beta", "critical", "edge"}};
   }
@@ -148,9 +148,9 @@ class QueryExperiment final : public Experiment {
                                                          const RunContext& context) const override;
 };
 
-const std::vector<Parameter>& QueryExperiment::parameters() const {
-  using enum ParameterKind;
-  static const std::vector<Parameter> all = {
+const std::vector<Field>& QueryExperiment::parameters() const {
+  using enum Kind;
+  static const std::vector<Field> all = {
       {"d", whole, Value(5.0), "dimension of query and keys, on the sphere S^(d-1); in [2, 512]"},
       {"n", number, Value(1e6),
        "keys, from 2 to 1e300 (1e145 at d = 2); rounded to a whole number"},

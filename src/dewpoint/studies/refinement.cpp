@@ -39,8 +39,8 @@ Spacing spacing_of(const StudyText& study, const Experiment& experiment, const s
   for (const GridAxis& axis : study.grid) {
     if (axis.name == name) spacing.logarithmic = axis.logarithmic;
   }
-  for (const Parameter& parameter : experiment.parameters()) {
-    if (parameter.name == name) spacing.whole = parameter.kind == ParameterKind::whole;
+  for (const Field& parameter : experiment.parameters()) {
+    if (parameter.name == name) spacing.whole = parameter.kind == Kind::whole;
   }
   return spacing;
 }

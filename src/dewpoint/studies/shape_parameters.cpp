@@ -6,8 +6,8 @@
 
 namespace dewpoint::studies {
 
-std::vector<Parameter> shape_parameters(const transformer::Shape& standard) {
-  using enum ParameterKind;
+std::vector<Field> shape_parameters(const transformer::Shape& standard) {
+  using enum Kind;
   const auto count = [](std::size_t value) { return Value(static_cast<double>(value)); };
   return {
       {"width", whole, count(standard.width), "width m; a multiple of heads"},

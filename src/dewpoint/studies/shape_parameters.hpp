@@ -12,7 +12,7 @@
 namespace dewpoint::studies {
 
 /// With the defaults of `standard`.
-[[nodiscard]] std::vector<Parameter> shape_parameters(const transformer::Shape& standard);
+[[nodiscard]] std::vector<Field> shape_parameters(const transformer::Shape& standard);
 
 /// The shape of a point; its vocabulary is 0. Throws Error{bad_value} naming the parameter.
 [[nodiscard]] transformer::Shape shape_at(const Point& point);

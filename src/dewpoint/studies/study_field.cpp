@@ -15,21 +15,21 @@
 namespace dewpoint::studies {
 namespace {
 
-using Kind = TomlNode::Kind;
+using NodeKind = TomlNode::Kind;
 
 std::string found_text(const TomlNode& node) {
   switch (node.kind) {
-    case Kind::table:
+    case NodeKind::table:
       return "a table";
-    case Kind::list:
+    case NodeKind::list:
       return fmt::format("a list of {}", node.items.size());
-    case Kind::text:
+    case NodeKind::text:
       return fmt::format("'{}'", excerpt(node.text));
-    case Kind::whole:
+    case NodeKind::whole:
       return fmt::format("{}", node.whole);
-    case Kind::number:
+    case NodeKind::number:
       return number_text(node.number);
-    case Kind::flag:
+    case NodeKind::flag:
       break;
   }
   return node.flag ? "true" : "false";
@@ -37,12 +37,13 @@ std::string found_text(const TomlNode& node) {
 
 /// A whole number, 1e6 too; as text where TOML has none: its whole numbers end at 2^63 - 1.
 std::optional<std::uint64_t> whole_number(const TomlNode& node) {
-  if (node.kind == Kind::whole && node.whole >= 0) return static_cast<std::uint64_t>(node.whole);
-  if (node.kind == Kind::number && node.number >= 0.0 && node.number <= 0x1p53 &&
+  if (node.kind == NodeKind::whole && node.whole >= 0)
+    return static_cast<std::uint64_t>(node.whole);
+  if (node.kind == NodeKind::number && node.number >= 0.0 && node.number <= 0x1p53 &&
       node.number == std::floor(node.number)) {
     return static_cast<std::uint64_t>(node.number);
   }
-  if (node.kind != Kind::text) return std::nullopt;
+  if (node.kind != NodeKind::text) return std::nullopt;
   std::uint64_t value = 0;
   const char* end = node.text.data() + node.text.size();
   const auto [stop, failure] = std::from_chars(node.text.data(), end, value);
@@ -75,7 +76,7 @@ void StudyField::refuse_value(std::string_view allowed) const {
 // --------------------------------------------------------------------------------------- values
 
 std::string StudyField::text(std::string_view allowed) const {
-  if (kind() != Kind::text || node_->text.empty()) refuse_value(allowed);
+  if (kind() != NodeKind::text || node_->text.empty()) refuse_value(allowed);
   if (node_->text.size() > kMostTextBytes) {
     refuse(fmt::format("{} bytes; allowed: at most {}", node_->text.size(), kMostTextBytes));
   }
@@ -83,8 +84,8 @@ std::string StudyField::text(std::string_view allowed) const {
 }
 
 double StudyField::number(std::string_view allowed) const {
-  if (kind() == Kind::number) return node_->number;
-  if (kind() != Kind::whole) refuse_value(allowed);
+  if (kind() == NodeKind::number) return node_->number;
+  if (kind() != NodeKind::whole) refuse_value(allowed);
   const bool exact =
       node_->number < 0x1p63 && static_cast<std::int64_t>(node_->number) == node_->whole;
   if (!exact) refuse_value("whole numbers up to 2^53, and those above that a double holds");
@@ -100,15 +101,15 @@ std::uint64_t StudyField::count(std::uint64_t least, std::uint64_t most) const {
 }
 
 bool StudyField::flag() const {
-  if (kind() != Kind::flag) refuse_value("true or false");
+  if (kind() != NodeKind::flag) refuse_value("true or false");
   return node_->flag;
 }
 
 std::string StudyField::one_of(const std::vector<std::string>& words) const {
   const bool known =
-      kind() == Kind::text && std::find(words.begin(), words.end(), node_->text) != words.end();
+      kind() == NodeKind::text && std::find(words.begin(), words.end(), node_->text) != words.end();
   if (!known) {
-    const std::string word = kind() == Kind::text ? node_->text : "";
+    const std::string word = kind() == NodeKind::text ? node_->text : "";
     refuse(fmt::format("found {}{}", found_text(*node_), instead_of(word, words)));
   }
   return node_->text;

@@ -99,7 +99,7 @@ void Reading::read_head() {
 
 void Reading::read_fixed(const StudyField& section) {
   for (const StudyField& entry : section.entries()) {
-    const Parameter& parameter = parameter_of(entry, *experiment_);
+    const Field& parameter = parameter_of(entry, *experiment_);
     if (!study_.fixed.emplace(parameter.name, read_value(entry, parameter)).second) {
       entry.refuse(fmt::format("'{}' is given twice", parameter.name));
     }
@@ -108,7 +108,7 @@ void Reading::read_fixed(const StudyField& section) {
 
 void Reading::read_grid(const StudyField& section) {
   for (const StudyField& entry : section.entries()) {
-    const Parameter& parameter = parameter_of(entry, *experiment_);
+    const Field& parameter = parameter_of(entry, *experiment_);
     if (study_.fixed.contains(parameter.name)) {
       entry.refuse(
           fmt::format("'{}' is in [parameters] too; allowed: in one of them", parameter.name));

@@ -50,18 +50,12 @@
 #include <string_view>
 #include <vector>
 
+#include "dewpoint/question/asked.hpp"
 #include "dewpoint/studies/experiment.hpp"
 
 namespace dewpoint::studies {
 
-struct GridAxis {
-  std::string name;                     // of the parameter, units resolved: "c"
-  std::vector<double> values;           // increasing; or
-  std::vector<std::string> words = {};  // for parameters that are words
-  bool logarithmic = false;             // midpoints of a refinement are geometric
-  [[nodiscard]] std::size_t size() const { return words.empty() ? values.size() : words.size(); }
-  friend bool operator==(const GridAxis&, const GridAxis&) = default;
-};
+using GridAxis = question::Axis;  // units resolved: "c"
 
 /// Replicas per cell: a number, or as many as a target asks for.
 struct Precision {

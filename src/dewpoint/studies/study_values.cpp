@@ -14,19 +14,6 @@
 namespace dewpoint::studies {
 namespace {
 
-const Parameter* find_parameter(const Experiment& experiment, const std::string& name) {
-  const auto& all = experiment.parameters();
-  const auto found = std::find_if(
-      all.begin(), all.end(), [&](const Parameter& parameter) { return parameter.name == name; });
-  return found == all.end() ? nullptr : &*found;
-}
-
-std::vector<std::string> parameter_names(const Experiment& experiment) {
-  std::vector<std::string> names;
-  for (const Parameter& parameter : experiment.parameters()) names.push_back(parameter.name);
-  return names;
-}
-
 /// What `name` stands for in this unit.
 std::string in_unit(const StudyField& entry, const StudyField& unit, const Experiment& experiment) {
   std::vector<std::string> known;
@@ -41,39 +28,44 @@ std::string in_unit(const StudyField& entry, const StudyField& unit, const Exper
   return unit.one_of(known);
 }
 
-/// "a whole number: sharpness; at least 1".
-std::string allowed_text(const Parameter& parameter) {
-  const auto kind = [&]() -> std::string_view {
-    if (parameter.kind == ParameterKind::number) return "a number";
-    if (parameter.kind == ParameterKind::whole) return "a whole number";
-    return parameter.kind == ParameterKind::word ? "a text in quotes" : "true or false";
-  };
-  return fmt::format("{}: {}", kind(), parameter.meaning);
+/// "a whole number in [1, 8]: sharpness".
+std::string described(const Field& parameter) {
+  const bool text = parameter.kind == Kind::word && parameter.words.empty();
+  return fmt::format("{}: {}", text ? "a text in quotes" : allowed_text(parameter),
+                     parameter.meaning);
 }
 
-Value read_scalar(const StudyField& field, const Parameter& parameter) {
+/// `pi = [0.7, 0.3]` or `pi = "0.7,0.3"`.
+Value read_numbers(const StudyField& field, const Field& parameter) {
+  if (!field.is_list()) return parse_value(parameter, field.text(described(parameter)));
+  question::Numbers numbers;
+  for (const StudyField& item : field.list(described(parameter))) {
+    numbers.values.push_back(item.number(described(parameter)));
+  }
+  return text_of(numbers);
+}
+
+Value read_scalar(const StudyField& field, const Field& parameter) {
   switch (parameter.kind) {
-    case ParameterKind::flag:
-      if (field.kind() != TomlNode::Kind::flag) field.refuse_value(allowed_text(parameter));
+    case Kind::flag:
+      if (field.kind() != TomlNode::Kind::flag) field.refuse_value(described(parameter));
       return field.flag();
-    case ParameterKind::word:
+    case Kind::word:
       if (!parameter.words.empty()) return field.one_of(parameter.words);
-      return field.text(allowed_text(parameter));
-    case ParameterKind::number:
-      return field.number(allowed_text(parameter));
-    case ParameterKind::whole:
+      return field.text(described(parameter));
+    case Kind::numbers:
+      return read_numbers(field, parameter);
+    case Kind::number:
+    case Kind::whole:
       break;
   }
-  const double number = field.number(allowed_text(parameter));
-  if (number != std::floor(number)) field.refuse_value(allowed_text(parameter));
+  const double number = field.number(described(parameter));
+  const bool whole = parameter.kind == Kind::number || number == std::floor(number);
+  if (!whole || !parameter.range.contains(number)) field.refuse_value(described(parameter));
   return number;
 }
 
 // ----------------------------------------------------------------------------------------- axes
-
-bool is_numeric(const Parameter& parameter) {
-  return parameter.kind == ParameterKind::number || parameter.kind == ParameterKind::whole;
-}
 
 void append_word(GridAxis& axis, const StudyField& item, std::string word) {
   if (std::find(axis.words.begin(), axis.words.end(), word) != axis.words.end()) {
@@ -92,7 +84,7 @@ void append_number(GridAxis& axis, const StudyField& item, double number) {
   axis.values.push_back(number);
 }
 
-void read_item(GridAxis& axis, const StudyField& item, const Parameter& parameter) {
+void read_item(GridAxis& axis, const StudyField& item, const Field& parameter) {
   const Value value = read_scalar(item, parameter);
   if (const auto* number = std::get_if<double>(&value)) {
     append_number(axis, item, *number);
@@ -101,7 +93,7 @@ void read_item(GridAxis& axis, const StudyField& item, const Parameter& paramete
   }
 }
 
-void read_items(GridAxis& axis, const StudyField& field, const Parameter& parameter) {
+void read_items(GridAxis& axis, const StudyField& field, const Field& parameter) {
   if (!field.is_list()) return read_item(axis, field, parameter);
   const auto items = field.list("a list");
   if (items.empty() || items.size() > kMostAxisValues) {
@@ -111,7 +103,7 @@ void read_items(GridAxis& axis, const StudyField& field, const Parameter& parame
 }
 
 /// { from, to, count, scale }.
-void read_range(GridAxis& axis, const StudyField& entry, const Parameter& parameter) {
+void read_range(GridAxis& axis, const StudyField& entry, const Field& parameter) {
   const auto end_point = [&](std::string_view name) {
     const StudyField field = entry.at(name, "from, to and count, or values");
     const double value = std::get<double>(read_scalar(field, parameter));
@@ -123,19 +115,17 @@ void read_range(GridAxis& axis, const StudyField& entry, const Parameter& parame
   const StudyField count = entry.at("count", "from, to and count, or values");
   const auto number = count.count(2, kMostAxisValues);
   if (!(from < to)) entry.at("to", "").refuse_value("more than from = " + number_text(from));
-  axis.values =
-      spaced(from, to, number,
-             {.logarithmic = axis.logarithmic, .whole = parameter.kind == ParameterKind::whole});
+  axis.values = spaced(from, to, number,
+                       {.logarithmic = axis.logarithmic, .whole = parameter.kind == Kind::whole});
   if (std::adjacent_find(axis.values.begin(), axis.values.end(), std::greater_equal<>()) !=
       axis.values.end()) {
-    count.refuse_value(
-        fmt::format("as many as there are different {} between {} and {}",
-                    parameter.kind == ParameterKind::whole ? "whole numbers" : "numbers",
-                    number_text(from), number_text(to)));
+    count.refuse_value(fmt::format("as many as there are different {} between {} and {}",
+                                   parameter.kind == Kind::whole ? "whole numbers" : "numbers",
+                                   number_text(from), number_text(to)));
   }
 }
 
-void read_axis_table(GridAxis& axis, const StudyField& entry, const Parameter& parameter) {
+void read_axis_table(GridAxis& axis, const StudyField& entry, const Field& parameter) {
   const auto values = entry.find("values");
   if (values) {
     entry.know_only({"values", "scale", "unit"});
@@ -144,36 +134,36 @@ void read_axis_table(GridAxis& axis, const StudyField& entry, const Parameter& p
   }
   if (const auto scale = entry.find("scale")) {
     axis.logarithmic = scale->one_of({"linear", "log"}) == "log";
-    if (!is_numeric(parameter)) scale->refuse("'" + parameter.name + "' is no number");
+    if (!parameter.is_numeric()) scale->refuse("'" + parameter.name + "' is no number");
   }
   if (values) return read_items(axis, *values, parameter);
-  if (!is_numeric(parameter)) entry.refuse_value("a list of words");
+  if (!parameter.is_numeric()) entry.refuse_value("a list of words");
   read_range(axis, entry, parameter);
 }
 
 }  // namespace
 
-const Parameter& parameter_of(const StudyField& entry, const Experiment& experiment) {
-  std::string name = entry.name();
-  if (find_parameter(experiment, name) == nullptr) {
+const Field& parameter_of(const StudyField& entry, const Experiment& experiment) {
+  const std::vector<Field>& known = experiment.parameters();
+  const Field* parameter = find_field(known, entry.name());
+  if (parameter == nullptr) {
     entry.refuse(fmt::format("no parameter of '{}'{}", experiment.name(),
-                             instead_of(name, parameter_names(experiment))));
+                             instead_of(entry.name(), names_of(known))));
   }
   const auto unit = entry.is_table() ? entry.find("unit") : std::nullopt;
-  if (unit) name = in_unit(entry, *unit, experiment);
-  const Parameter* parameter = find_parameter(experiment, name);
+  if (unit) parameter = find_field(known, in_unit(entry, *unit, experiment));
   DEWPOINT_EXPECTS(parameter != nullptr);
   return *parameter;
 }
 
-Value read_value(const StudyField& entry, const Parameter& parameter) {
+Value read_value(const StudyField& entry, const Field& parameter) {
   if (!entry.is_table()) return read_scalar(entry, parameter);
   entry.know_only({"value", "unit"});
-  return read_scalar(entry.at("value", allowed_text(parameter)), parameter);
+  return read_scalar(entry.at("value", described(parameter)), parameter);
 }
 
-GridAxis read_axis(const StudyField& entry, const Parameter& parameter) {
-  if (!parameter.axis || parameter.kind == ParameterKind::flag) {
+GridAxis read_axis(const StudyField& entry, const Field& parameter) {
+  if (!parameter.axis || parameter.kind == Kind::flag) {
     entry.refuse(
         fmt::format("'{}' cannot be an axis; allowed: one value in [parameters]", parameter.name));
   }

@@ -13,12 +13,12 @@ namespace dewpoint::studies {
 
 /// The parameter that an entry of [parameters] or [grid] means: its name, or what it stands for in
 /// the unit that is given.
-[[nodiscard]] const Parameter& parameter_of(const StudyField& entry, const Experiment& experiment);
+[[nodiscard]] const Field& parameter_of(const StudyField& entry, const Experiment& experiment);
 
 /// `n = 4` or `gamma = { value = 2, unit = "critical" }`.
-[[nodiscard]] Value read_value(const StudyField& entry, const Parameter& parameter);
+[[nodiscard]] Value read_value(const StudyField& entry, const Field& parameter);
 
 /// A list, a single value, { from, to, count, scale, unit } or { values, scale, unit }.
-[[nodiscard]] GridAxis read_axis(const StudyField& entry, const Parameter& parameter);
+[[nodiscard]] GridAxis read_axis(const StudyField& entry, const Field& parameter);
 
 }  // namespace dewpoint::studies

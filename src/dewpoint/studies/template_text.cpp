@@ -69,7 +69,7 @@ bool sets(std::string_view lines, const std::string& name) {
   return lines.substr(0, begin.size()) == begin || lines.find("\n" + begin) != lines.npos;
 }
 
-std::string toml_value(const Parameter& parameter) {
+std::string toml_value(const Field& parameter) {
   if (!parameter.standard) return "...";
   const bool word = std::holds_alternative<std::string>(*parameter.standard);
   return word ? fmt::format("\"{}\"", std::get<std::string>(*parameter.standard))
@@ -78,7 +78,7 @@ std::string toml_value(const Parameter& parameter) {
 
 std::string others(const Experiment& experiment, const Sample& sample) {
   std::string lines;
-  for (const Parameter& parameter : experiment.parameters()) {
+  for (const Field& parameter : experiment.parameters()) {
     if (sets(sample.fixed, parameter.name) || sets(sample.grid, parameter.name)) continue;
     lines += fmt::format("# {:<24}  # {}\n", parameter.name + " = " + toml_value(parameter),
                          parameter.meaning);

@@ -25,7 +25,7 @@
 namespace dewpoint::studies {
 namespace {
 
-using Kind = TomlNode::Kind;
+using NodeKind = TomlNode::Kind;
 
 constexpr std::size_t kLongestMessage = 160;
 
@@ -42,7 +42,7 @@ TomlNode read_table(const toml::table& table, std::uint32_t line, const std::str
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return a.first->source().begin < b.first->source().begin;
   });
-  TomlNode result{.kind = Kind::table, .line = line};
+  TomlNode result{.kind = NodeKind::table, .line = line};
   for (const auto& [key, value] : entries) {
     result.names.push_back(from_ascii(key->str()));
     result.items.push_back(
@@ -52,7 +52,7 @@ TomlNode read_table(const toml::table& table, std::uint32_t line, const std::str
 }
 
 TomlNode read_list(const toml::array& list, std::uint32_t line, const std::string& path) {
-  TomlNode result{.kind = Kind::list, .line = line};
+  TomlNode result{.kind = NodeKind::list, .line = line};
   result.items.reserve(list.size());
   for (auto&& item : list) {
     result.items.push_back(read_node(item, item.source().begin.line, path));
@@ -67,14 +67,14 @@ TomlNode read_text(const std::string& text, std::uint32_t line, const std::strin
                                   "control characters",
                                   path, excerpt(text))};
   }
-  return {.kind = Kind::text, .line = line, .text = text};
+  return {.kind = NodeKind::text, .line = line, .text = text};
 }
 
 TomlNode read_number(double number, std::uint32_t line, const std::string& path) {
   if (!std::isfinite(number)) {
     throw TomlTrouble{line, fmt::format("{}: found {}; allowed: finite numbers", path, number)};
   }
-  return {.kind = Kind::number, .line = line, .number = number == 0.0 ? 0.0 : number};
+  return {.kind = NodeKind::number, .line = line, .number = number == 0.0 ? 0.0 : number};
 }
 
 TomlNode read_node(const toml::node& node, std::uint32_t line, const std::string& path) {
@@ -83,10 +83,10 @@ TomlNode read_node(const toml::node& node, std::uint32_t line, const std::string
   if (const auto* text = node.as_string()) return read_text(from_ascii(text->get()), line, path);
   if (const auto* number = node.as_floating_point()) return read_number(number->get(), line, path);
   if (const auto* flag = node.as_boolean()) {
-    return {.kind = Kind::flag, .line = line, .flag = flag->get()};
+    return {.kind = NodeKind::flag, .line = line, .flag = flag->get()};
   }
   if (const auto* whole = node.as_integer()) {
-    return {.kind = Kind::whole,
+    return {.kind = NodeKind::whole,
             .line = line,
             .whole = whole->get(),
             .number = static_cast<double>(whole->get())};
@@ -134,7 +134,7 @@ TomlNode override_value(const std::string& text, std::size_t equals) {
   } catch (const TomlTrouble& trouble) {
     const bool bracket = std::string_view("[{\"'").find(value.front()) != std::string_view::npos;
     if (bracket) refuse_override(text, trouble.message + "; words in a list need quotes");
-    return {.kind = Kind::text, .text = value};
+    return {.kind = NodeKind::text, .text = value};
   }
   try {
     return read_node(*parsed.get("value"), 0, excerpt(text.substr(0, equals)));
@@ -145,7 +145,7 @@ TomlNode override_value(const std::string& text, std::size_t equals) {
 
 TomlNode& descend(TomlNode& table, const std::string& text, std::string_view name) {
   if (name.empty()) refuse_override(text, "an empty key; allowed: key=value, as in replicas=4");
-  if (table.kind != Kind::table) {
+  if (table.kind != NodeKind::table) {
     refuse_override(
         text, fmt::format("nothing is called '{}' within a value that is no table", excerpt(name)));
   }

@@ -43,7 +43,7 @@ class TrainExperiment final : public Experiment {
     return "stages of training one attention layer on a Markov chain";
   }
   [[nodiscard]] int schema() const override { return 1; }
-  [[nodiscard]] const std::vector<Parameter>& parameters() const override;
+  [[nodiscard]] const std::vector<Field>& parameters() const override;
   [[nodiscard]] std::string order_parameter() const override { return "peak"; }
   [[nodiscard]] Point resolved(const Point& given) const override;
   [[nodiscard]] std::vector<Observable> observables(const Point& point) const override;
@@ -59,9 +59,9 @@ class TrainExperiment final : public Experiment {
                                                          const RunContext& context) const override;
 };
 
-const std::vector<Parameter>& TrainExperiment::parameters() const {
-  using enum ParameterKind;
-  static const std::vector<Parameter> all = chain_parameters(
+const std::vector<Field>& TrainExperiment::parameters() const {
+  using enum Kind;
+  static const std::vector<Field> all = chain_parameters(
       {{"data",
         word,
         {},

@@ -49,7 +49,7 @@ class TrainLayersExperiment final : public Experiment {
     return "focus and retraction in training several layers and heads on a Markov chain";
   }
   [[nodiscard]] int schema() const override { return 1; }
-  [[nodiscard]] const std::vector<Parameter>& parameters() const override;
+  [[nodiscard]] const std::vector<Field>& parameters() const override;
   [[nodiscard]] std::string order_parameter() const override { return "retraction"; }
   [[nodiscard]] Point resolved(const Point& given) const override;
   [[nodiscard]] std::vector<Observable> observables(const Point& point) const override {
@@ -69,13 +69,13 @@ class TrainLayersExperiment final : public Experiment {
                                                          const RunContext& context) const override;
 };
 
-std::vector<Parameter> layers_parameters() {
-  using enum ParameterKind;
-  std::vector<Parameter> all = {
+std::vector<Field> layers_parameters() {
+  using enum Kind;
+  std::vector<Field> all = {
       {"s", whole, Value(19.0), "context length; in [1, 1e4]"},
       {"sequences", whole, Value(1e5), "sequences that are drawn; in [1, 1e8]"},
       {"batch", whole, Value(256.0), "sequences per step; at least 1"}};
-  for (Parameter& one : shape_parameters({.layers = 2, .residual = true})) {
+  for (Field& one : shape_parameters({.layers = 2, .residual = true})) {
     all.push_back(std::move(one));
   }
   all.push_back({"rate", number, Value(1.5e-4), "learning rate of Adam"});
@@ -84,8 +84,8 @@ std::vector<Parameter> layers_parameters() {
   return chain_parameters(all);
 }
 
-const std::vector<Parameter>& TrainLayersExperiment::parameters() const {
-  static const std::vector<Parameter> all = layers_parameters();
+const std::vector<Field>& TrainLayersExperiment::parameters() const {
+  static const std::vector<Field> all = layers_parameters();
   return all;
 }
 

@@ -55,10 +55,10 @@ ScaledQuestion question_at(const Point& point) {
   return question;
 }
 
-std::vector<Parameter> model_parameters() {
-  std::vector<Parameter> all =
+std::vector<Field> model_parameters() {
+  std::vector<Field> all =
       shape_parameters({.width = 128, .layers = 2, .heads = 4, .residual = true, .causal = true});
-  for (Parameter& parameter : all) {
+  for (Field& parameter : all) {
     const std::string_view name = parameter.name;
     if (name == "value") parameter.standard = Value("matrix");
     if (name == "norm") parameter.standard = Value("pre");
@@ -70,16 +70,16 @@ std::vector<Parameter> model_parameters() {
   return all;
 }
 
-std::vector<Parameter> all_parameters() {
-  using enum ParameterKind;
-  std::vector<Parameter> all = corpus_parameters();
+std::vector<Field> all_parameters() {
+  using enum Kind;
+  std::vector<Field> all = corpus_parameters();
   all.push_back({"s", whole, Value(128.0), "context length of training; in [8, 1e4]"});
   all.push_back({"tokens", whole, Value(4096.0), "tokens per step, in contexts of s tokens"});
   all.push_back({"law", word, Value("constant"),
                  "multiplier of the logits, a name of dewpoint scale explain; n0 is s"});
   all.push_back({"evaluations", word, Value("constant log-n llama-4 yarn"),
                  "laws for longer contexts beside that of training, blanks between them", false});
-  for (Parameter& one : model_parameters()) all.push_back(std::move(one));
+  for (Field& one : model_parameters()) all.push_back(std::move(one));
   all.push_back({"rate", number, Value(1e-3), "learning rate of Adam"});
   all.push_back({"target", number, Value(5.0), "validation loss whose step is asked for", false});
   all.push_back({"steps", whole, Value(2000.0), "steps of Adam", false});
@@ -171,8 +171,8 @@ class TrainScalingExperiment final : public Experiment {
     return "small transformers learn a text under a law of the logits, and read on beyond it";
   }
   [[nodiscard]] int schema() const override { return 1; }
-  [[nodiscard]] const std::vector<Parameter>& parameters() const override {
-    static const std::vector<Parameter> all = all_parameters();
+  [[nodiscard]] const std::vector<Field>& parameters() const override {
+    static const std::vector<Field> all = all_parameters();
     return all;
   }
   [[nodiscard]] std::string order_parameter() const override { return "validation_loss"; }

@@ -66,7 +66,7 @@ class TrainTextExperiment final : public Experiment {
     return "focus and dilution in training a small transformer on a text";
   }
   [[nodiscard]] int schema() const override { return 1; }
-  [[nodiscard]] const std::vector<Parameter>& parameters() const override;
+  [[nodiscard]] const std::vector<Field>& parameters() const override;
   [[nodiscard]] std::string order_parameter() const override { return "focus_peak"; }
   [[nodiscard]] Point resolved(const Point& given) const override;
   [[nodiscard]] std::vector<Observable> observables(const Point& point) const override;
@@ -76,12 +76,12 @@ class TrainTextExperiment final : public Experiment {
                                                          const RunContext& context) const override;
 };
 
-std::vector<Parameter> text_parameters() {
-  using enum ParameterKind;
-  std::vector<Parameter> all = corpus_parameters();
+std::vector<Field> text_parameters() {
+  using enum Kind;
+  std::vector<Field> all = corpus_parameters();
   all.push_back({"s", whole, Value(32.0), "context length; in [1, 1e5]"});
   all.push_back({"batch", whole, Value(256.0), "contexts per step; at least 1"});
-  for (Parameter& one : shape_parameters({})) all.push_back(std::move(one));
+  for (Field& one : shape_parameters({})) all.push_back(std::move(one));
   all.push_back({"loss",
                  word,
                  Value("last"),
@@ -94,8 +94,8 @@ std::vector<Parameter> text_parameters() {
   return all;
 }
 
-const std::vector<Parameter>& TrainTextExperiment::parameters() const {
-  static const std::vector<Parameter> all = text_parameters();
+const std::vector<Field>& TrainTextExperiment::parameters() const {
+  static const std::vector<Field> all = text_parameters();
   return all;
 }
 

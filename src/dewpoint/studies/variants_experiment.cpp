@@ -34,9 +34,9 @@ const std::vector<std::string> kMeasured = {"dew_point",       "dew_mean",      
                                             "best_key",        "largest_weight", "weight_bound"};
 const std::vector<std::string> kPredicted = {"dew_point_theory"};
 
-std::vector<Parameter> all_parameters() {
-  using enum ParameterKind;
-  std::vector<Parameter> parameters =
+std::vector<Field> all_parameters() {
+  using enum Kind;
+  std::vector<Field> parameters =
       known_cloud_parameters(4096, {"mask", "attention", "projections", "rope"});
   parameters.push_back(
       {"size", number, {}, "number in place of a capital letter: mask window:W, attention top:K"});
@@ -149,7 +149,7 @@ class VariantsExperiment final : public Experiment {
     return "where a layer condenses under masks, sinks, top-k, linear attention and heads";
   }
   [[nodiscard]] int schema() const override { return 1; }
-  [[nodiscard]] const std::vector<Parameter>& parameters() const override { return parameters_; }
+  [[nodiscard]] const std::vector<Field>& parameters() const override { return parameters_; }
   [[nodiscard]] std::string order_parameter() const override { return "dew_point"; }
   [[nodiscard]] Point resolved(const Point& given) const override;
   [[nodiscard]] std::vector<Observable> observables(const Point& /*point*/) const override {
@@ -170,7 +170,7 @@ class VariantsExperiment final : public Experiment {
                                                          const RunContext& context) const override;
 
  private:
-  std::vector<Parameter> parameters_;
+  std::vector<Field> parameters_;
 };
 
 Point VariantsExperiment::resolved(const Point& given) const {

@@ -1,0 +1,44 @@
+// What was asked for: a value for some fields, a list of values for others. A study file says so,
+// and so do a command line and the page of the explorer.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "dewpoint/question/field.hpp"
+
+namespace dewpoint::question {
+
+/// A field that is swept over.
+struct Axis {
+  std::string name;                     // of the field
+  std::vector<double> values;           // increasing; or
+  std::vector<std::string> words = {};  // for fields that are words
+  bool logarithmic = false;             // midpoints of a refinement are geometric
+  [[nodiscard]] std::size_t size() const { return words.empty() ? values.size() : words.size(); }
+  friend bool operator==(const Axis&, const Axis&) = default;
+};
+
+struct Asked {
+  Point fixed;             // what is given once
+  std::vector<Axis> grid;  // slowest first
+
+  /// The numbers of an axis, or the one that is given; none: nothing is.
+  [[nodiscard]] std::vector<double> numbers(const std::string& name) const;
+  /// What is given, and of every axis its first value.
+  [[nodiscard]] Point first_point() const;
+  /// The same as a question, with its defaults.
+  template <class Question>
+  [[nodiscard]] Question first() const {
+    return question_of<Question>(first_point());
+  }
+};
+
+/// Reads `8,64,512` or `first:last:count[:log]`, every number allowed by the field. Throws
+/// Error{bad_value} naming the field.
+[[nodiscard]] Axis parse_axis(const Field& field, const std::string& text);
+
+}  // namespace dewpoint::question

@@ -1,0 +1,163 @@
+// A question that is described once, by everything that is made from its description.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "dewpoint/question/field.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "dewpoint/core/error.hpp"
+
+namespace dewpoint::question {
+namespace {
+
+enum class Colour { red, green };
+const std::vector<std::pair<std::string, Colour>>& words_of(Colour) {
+  static const std::vector<std::pair<std::string, Colour>> words = {{"red", Colour::red},
+                                                                    {"green", Colour::green}};
+  return words;
+}
+
+struct Part {
+  std::size_t count = 3;
+};
+
+template <class Visitor>
+void describe(Visitor& visit, Part& part) {
+  visit("count", part.count, in(1.0, 8.0), "how many", formerly("number_of"));
+}
+
+struct Sample {
+  double weight = 0.5;
+  std::optional<double> length;
+  std::optional<double> area;
+  Colour colour = Colour::green;
+  std::string label = "none";
+  std::optional<bool> rough;
+  Numbers law{{0.75, 0.25}};
+  std::optional<double> shade = 0.1;
+  Part part;
+};
+
+template <class Visitor>
+void describe(Visitor& visit, Sample& q) {
+  visit("weight", q.weight, above(0.0, 1.0), "of a thing", grid("0.1,0.2"), live(0.1, 0.9));
+  visit("length", q.length, at_least(0.0), "of a side", otherwise("1"));
+  visit("area", q.area, above(0.0), "of all sides", instead_of("length"));
+  visit("colour", q.colour, "of the thing");
+  visit("label", q.label, "on the thing", fixed);
+  visit("rough", q.rough, "the surface", only_with("area"));
+  visit("law", q.law, "of everything");
+  visit("shade", q.shade, in(0.0, 1.0), "of the colour");
+  describe(visit, q.part);
+}
+
+const Field& field(const char* name) {
+  const Field* found = find_field(fields_of<Sample>(), name);
+  EXPECT_NE(found, nullptr) << name;
+  return *found;
+}
+
+std::string refusal(const Point& given) {
+  try {
+    expect_consistent(fields_of<Sample>(), given);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::bad_value);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Field, SaysWhatTheDescriptionSays) {
+  EXPECT_EQ(names_of(fields_of<Sample>()),
+            (std::vector<std::string>{"weight", "length", "area", "colour", "label", "rough", "law",
+                                      "shade", "count"}));
+  EXPECT_EQ(field("weight").standard, Value(0.5));
+  EXPECT_EQ(field("weight").grid, "0.1,0.2");
+  EXPECT_TRUE(field("weight").listed);
+  EXPECT_EQ(field("weight").live->most, 0.9);
+  EXPECT_EQ(field("length").standard, std::nullopt);
+  EXPECT_EQ(field("length").otherwise, "1");
+  EXPECT_EQ(field("colour").words, (std::vector<std::string>{"red", "green"}));
+  EXPECT_EQ(field("colour").standard, Value("green"));
+  EXPECT_EQ(field("count").kind, Kind::whole);
+  EXPECT_EQ(&field("number_of"), &field("count"));
+  EXPECT_EQ(field("law").standard, Value("0.75,0.25"));
+  EXPECT_TRUE(field("weight").axis);
+  for (const char* name : {"label", "rough", "law"}) EXPECT_FALSE(field(name).axis) << name;
+}
+
+TEST(Field, SaysWhatIsAllowed) {
+  EXPECT_EQ(allowed_text(field("weight")), "a number in (0, 1]");
+  EXPECT_EQ(allowed_text(field("length")), "a number of at least 0");
+  EXPECT_EQ(allowed_text(field("area")), "a number above 0");
+  EXPECT_EQ(allowed_text(field("count")), "a whole number in [1, 8]");
+  EXPECT_EQ(allowed_text(field("colour")), "red, green");
+  EXPECT_EQ(allowed_text(field("rough")), "true or false");
+  EXPECT_EQ(range_text(between(0.0, 1e6)), "in (0, 1e6)");
+}
+
+TEST(Field, RefusesWhatIsOutsideAtBothEnds) {
+  EXPECT_EQ(refusal({{"weight", 0.0}}), "weight: 0 is not a number in (0, 1]");
+  EXPECT_EQ(refusal({{"weight", 1.5}}), "weight: 1.5 is not a number in (0, 1]");
+  EXPECT_EQ(refusal({{"count", 0.0}}), "count: 0 is not a whole number in [1, 8]");
+  EXPECT_EQ(refusal({{"count", 9.0}}), "count: 9 is not a whole number in [1, 8]");
+  EXPECT_EQ(refusal({{"count", 2.5}}), "count: 2.5 is not a whole number in [1, 8]");
+  EXPECT_EQ(refusal({{"length", -1e-9}}), "length: -1e-9 is not a number of at least 0");
+  EXPECT_NE(refusal({{"weight", std::numeric_limits<double>::quiet_NaN()}}), "");
+  EXPECT_EQ(refusal({{"weight", 1.0}, {"count", 8.0}, {"length", 0.0}}), "");
+}
+
+TEST(Field, RefusesWhatDoesNotFitTogether) {
+  EXPECT_EQ(refusal({{"colour", "gren"}}),
+            "colour: 'gren' is not known; did you mean 'green'? Allowed: red, green");
+  EXPECT_EQ(refusal({{"wieght", 1.0}}).find("wieght: no such parameter; did you mean 'weight'?"),
+            0U);
+  EXPECT_EQ(refusal({{"weight", "heavy"}}), "weight: 'heavy' is not a number in (0, 1]");
+  EXPECT_EQ(refusal({{"area", 2.0}, {"length", 1.0}}),
+            "area: 2 is given beside length; allowed: one of them");
+  EXPECT_EQ(refusal({{"rough", true}}), "rough: true is given without area");
+  EXPECT_EQ(refusal({{"rough", false}}), "");
+  EXPECT_EQ(refusal({{"rough", true}, {"area", 1.0}}), "");
+}
+
+TEST(Field, ReadsTextsAsPeopleWriteThem) {
+  EXPECT_EQ(parse_value(field("count"), "4e0"), Value(4.0));
+  EXPECT_EQ(parse_value(field("weight"), "1e-3"), Value(0.001));
+  EXPECT_EQ(parse_value(field("colour"), "red"), Value("red"));
+  EXPECT_EQ(parse_value(field("law"), "0.50,0.5"), Value("0.5,0.5"));
+  for (const char* text : {"", "abc", "1x", "inf", "nan", "1e400", "0.1 "}) {
+    EXPECT_THROW((void)parse_value(field("weight"), text), Error) << text;
+  }
+  EXPECT_THROW((void)parse_value(field("law"), "0.5,,0.5"), Error);
+}
+
+TEST(Question, BecomesAPointAndComesBack) {
+  Sample sample;
+  sample.weight = 0.25;
+  sample.area = 4.0;
+  sample.colour = Colour::red;
+  sample.rough = true;
+  sample.shade.reset();
+  sample.part.count = 7;
+  const Point point = point_of(sample);
+  EXPECT_EQ(canonical_text(point),
+            R"({"area":4,"colour":"red","count":7,"label":"none","law":"0.75,0.25",)"
+            R"("rough":true,"weight":0.25})");
+  const auto back = restored<Sample>(point);
+  EXPECT_EQ(point_of(back), point);
+  EXPECT_FALSE(back.shade);
+}
+
+// What a point does not name keeps its default when it is asked, and is absent when it is restored.
+TEST(Question, HasItsDefaultsWhereNothingIsGiven) {
+  const auto asked = question_of<Sample>({{"count", 5.0}});
+  EXPECT_EQ(asked.part.count, 5U);
+  EXPECT_EQ(asked.shade, 0.1);
+  EXPECT_EQ(asked.colour, Colour::green);
+  EXPECT_EQ(asked.law, (Numbers{{0.75, 0.25}}));
+}
+
+}  // namespace
+}  // namespace dewpoint::question
