@@ -162,25 +162,25 @@ TEST(CondenseExperiment, BadValuesAreNamed) {
   expect_refused(condense(), {{"unscaled", true}}, "unscaled: ");
 }
 
-// Keys of version 0.4, which chose k by a whole experiment per cell: what was computed then must be
-// found again. Among them fewer scores than the least k, a k that falls and rises with t, and the
-// largest n.
+// Keys with the k that version 0.4 chose by a whole experiment per cell, under schema 3 of the
+// experiment: what is computed now must be found again. Among them fewer scores than the least k, a
+// k that falls and rises with t, and the largest n.
 TEST(CondenseExperiment, PlansTheKeysThatItAlwaysPlanned) {
   StudyText study;
   study.experiment = "condense";
   study.fixed = {{"draws", 2.0}};
   study.grid = {{"n", {20, 1100, 1e6, 1e300}}, {"t", {0.05, 0.15, 0.6, 1, 3}}};
   const std::vector<std::string> expected = {
-      "2adfed1bcf7b5f5fc4d914d0c3257677", "d646b05bef78005b8eb600a5986b6b70",
-      "5f3d4c9b16d0ea628eb3e37e8ae8de0c", "dde7c231050322170e75fff12c3e33b6",
-      "93c1142be584bd51574b4fc1978da501", "8279efd2f422cb54cb82b71f526e9371",
-      "988e82cec4618399a89cc44ab4bec99d", "e75ce0fb17d136e7d937200f35a3c8a0",
-      "908c384d57554385dc0f4540eaeab72f", "44adf72af9355330eeaaff6f62f2ecd9",
-      "afec3e580527dac5be7e2e42c4dacdbc", "4a26aa6b4c963625242c18f82abe7f76",
-      "0aae585add580e0208fd7d25c51d9f97", "a2b6c7db2fbbb54679ad6aff17a15242",
-      "8206530c70af1e232c2aaae40fd84948", "978458fce6350de4f711623c39458be6",
-      "68a92483d59f733092e327d338710849", "058f7c834a8314f376a5d36e6f8104c0",
-      "8369d15a8aa16c372b60d861b7a39303", "2427f9141f466bb5987a2c39c1c8403c"};
+      "fc46434237f0b50fc443c139d5fefbd1", "71455750c823ecf182a07ef709700b89",
+      "2482ae7dbae9051d484b312d88075ce7", "02f38a0e2e42a3ee820ea906fba7b920",
+      "3f86201dd4926dcd2a0eb074fe04b99b", "5f102770c29f7e923279899e66830300",
+      "12fc8f2734fe427b21860bbc1e99b5db", "148400c2ccaa98ff0c5bd2a6ae75a343",
+      "a954398656a26246157f9503b4825e4c", "8f86f90abaa2824e653bea84e6912082",
+      "d7c7e0806e581d297f08f1944bb96625", "11473e53adcf495505ce2175394b6e1e",
+      "d4923529319844335e8f559c52c2251e", "467638211ed97a636c60f1926d0e6ae0",
+      "6490273adbde7fea271520dc3c0b76bd", "1ac4cf0ed06f5ee68252562f69212bb9",
+      "3d3bf23cdb2a525a9a40dd1f5a057730", "9ee8491fd8d8f62db14c15a51882ef30",
+      "bcd82f75580366786ecf957f934a7fbd", "751ad4252f817de8af09acea017f5d53"};
   const Plan plan = grid_plan(study, condense());
   ASSERT_EQ(plan.cells.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -191,14 +191,14 @@ TEST(CondenseExperiment, PlansTheKeysThatItAlwaysPlanned) {
                  {"bound", 0.01}, {"signal", 0.5},          {"n", 1000.0}};
   study.grid = {{"beta", {0.1, 0.5}}};
   const Plan queries = grid_plan(study, condense());
-  EXPECT_EQ(queries.cells[0].key, "8e5a841c60be78da677c7341f4562cee");
-  EXPECT_EQ(queries.cells[1].key, "f1790b9bc5dea454b78ec626b4abfdb7");
+  EXPECT_EQ(queries.cells[0].key, "ac335ffd37e2bc8aae993593ff519a8d");
+  EXPECT_EQ(queries.cells[1].key, "952cbc68b00405f7e41b9a720954045c");
 
   study.fixed = {{"draws", 2.0}, {"sigma", 2.5}, {"n", 100000.0}};
   study.grid = {{"planted", {1, 2}}};
   const Plan planted = grid_plan(study, condense());
-  EXPECT_EQ(planted.cells[0].key, "6d9edbe18456c3be0aabd6985ac37358");
-  EXPECT_EQ(planted.cells[1].key, "6be1c4941771a7f490e0a865c5f1c1c6");
+  EXPECT_EQ(planted.cells[0].key, "21c3bbd509964006aeb3e521de2991b2");
+  EXPECT_EQ(planted.cells[1].key, "512e33fa79fe3c5f3d5e959f6394265c");
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ class CondenseExperiment final : public Experiment {
   [[nodiscard]] std::string summary() const override {
     return "softmax over up to 1e300 Gaussian scores: freezing, and finding a planted key";
   }
-  [[nodiscard]] int schema() const override { return 2; }
+  [[nodiscard]] int schema() const override { return 3; }
   [[nodiscard]] const std::vector<Parameter>& parameters() const override;
   [[nodiscard]] std::vector<Unit> units() const override { return {{"beta", "critical", "t"}}; }
   [[nodiscard]] std::string order_parameter() const override { return "participation"; }
