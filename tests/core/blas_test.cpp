@@ -31,7 +31,8 @@ int with_little_memory(std::size_t more, const std::function<int()>& action) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(60);
-    const rlimit limit{address_space() + more, address_space() + more};
+    const std::size_t most = address_space() + more;  // asked once: the heap may shrink meanwhile
+    const rlimit limit{most, most};
     ::_exit(::setrlimit(RLIMIT_AS, &limit) == 0 ? action() : 3);
   }
   int status = 0;

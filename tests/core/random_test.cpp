@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "dewpoint/core/kernels.hpp"
 #include "support/test_seed.hpp"
 
 namespace dewpoint {
@@ -81,6 +82,18 @@ double scaled_distance(std::vector<double> values, Cdf cdf) {
 
 constexpr std::size_t kDraws = 200'000;
 
+// Draws that were asked for in one request.
+std::vector<double> many_normals(const Stream& stream, std::size_t count = kDraws) {
+  std::vector<double> values(count);
+  stream.normals(0, values);
+  return values;
+}
+std::vector<double> many_exponentials(const Stream& stream, std::size_t count = kDraws) {
+  std::vector<double> values(count);
+  stream.exponentials(0, values);
+  return values;
+}
+
 template <class Draw>
 std::vector<double> draws(Draw draw) {
   std::vector<double> values(kDraws);
@@ -96,49 +109,119 @@ TEST(Stream, UniformFollowsItsLaw) {
 
 TEST(Stream, NormalFollowsItsLaw) {
   const Stream stream = test::stream("NormalFollowsItsLaw");
-  const auto values = draws([&](std::size_t i) { return stream.normal(i); });
+  const auto values = many_normals(stream);
   EXPECT_LT(
       scaled_distance(values, [](double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }),
       kKolmogorov);
   // Property (2): √(−2 log(2⁻⁵³)).
   EXPECT_LT(*std::max_element(values.begin(), values.end()), 8.6);
+  EXPECT_GT(*std::min_element(values.begin(), values.end()), -8.6);
 }
 
 TEST(Stream, ExponentialFollowsItsLaw) {
   const Stream stream = test::stream("ExponentialFollowsItsLaw");
-  const auto values = draws([&](std::size_t i) { return stream.exponential(i); });
+  const auto values = many_exponentials(stream);
   EXPECT_LT(scaled_distance(values, [](double x) { return -std::expm1(-x); }), kKolmogorov);
 }
 
-TEST(Stream, ExponentialsAreThoseAskedForOneByOne) {
-  const Stream stream = test::stream("many exponentials");
-  std::vector<double> run(33);
-  stream.exponentials(17, run);  // an odd start and an even end
-  for (std::size_t j = 0; j < run.size(); ++j) {
-    EXPECT_EQ(run[j], stream.exponential(17 + j)) << j;
+// Properties (4) and (6): odd and even first numbers; lengths below, at and beyond those of two
+// vectors of eight blocks; an index whose block needs its upper word.
+class EveryTarget : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override { force_simd_target(GetParam()); }
+  void TearDown() override { force_simd_target(""); }
+};
+
+INSTANTIATE_TEST_SUITE_P(Stream, EveryTarget, testing::ValuesIn(simd_targets()),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(EveryTarget, ManyDrawsAreThoseAskedForOneByOne) {
+  const Stream stream(test::seed(), "many draws", 0x1234'5678'9ABC);
+  std::vector<double> run;
+  for (const std::uint64_t first : {0ULL, 17ULL, 0x1'FFFF'FFF0ULL, 0x1'FFFF'FFF1ULL}) {
+    for (std::size_t length = 0; length < 70; ++length) {
+      run.assign(length + 1, 7.0);  // the last is nobody's
+      stream.normals(first, {run.data(), length});
+      for (std::size_t j = 0; j < length; ++j) ASSERT_EQ(run[j], stream.normal(first + j)) << j;
+      ASSERT_EQ(run.back(), 7.0);
+      stream.exponentials(first, {run.data(), length});
+      for (std::size_t j = 0; j < length; ++j) {
+        ASSERT_EQ(run[j], stream.exponential(first + j)) << j;
+      }
+      ASSERT_EQ(run.back(), 7.0);
+    }
   }
 }
 
-// Moments of the normal law: E x^k and Var x^k are (0, 1), (1, 2), (0, 15), (3, 96). The two halves
-// of a Box-Muller pair and neighbouring blocks are uncorrelated: E x_i x_{i+1} = 0, variance 1.
-TEST(Stream, NormalMomentsAndNeighboursAreRight) {
-  const Stream stream = test::stream("NormalMoments");
-  double m1 = 0, m2 = 0, m3 = 0, m4 = 0, lag = 0;
-  for (std::size_t i = 0; i < kDraws; ++i) {
-    const double x = stream.normal(i);
-    m1 += x;
-    m2 += x * x;
-    m3 += x * x * x;
-    m4 += x * x * x * x;
-    lag += x * stream.normal(i + 1);
+// A power of a draw: its mean and its variance.
+struct Moment {
+  int power;
+  double mean;
+  double variance;
+};
+
+void expect_moments(const std::vector<double>& values, std::initializer_list<Moment> moments) {
+  const auto n = static_cast<double>(values.size());
+  for (const Moment& moment : moments) {
+    double sum = 0.0;
+    for (const double x : values) sum += std::pow(x, moment.power);
+    EXPECT_NEAR(sum / n, moment.mean, test::kSigmas * std::sqrt(moment.variance / n))
+        << "power " << moment.power;
   }
-  const double n = kDraws;
-  const double unit = test::kSigmas / std::sqrt(n);
-  EXPECT_NEAR(m1 / n, 0.0, unit);
-  EXPECT_NEAR(m2 / n, 1.0, unit * std::sqrt(2.0));
-  EXPECT_NEAR(m3 / n, 0.0, unit * std::sqrt(15.0));
-  EXPECT_NEAR(m4 / n, 3.0, unit * std::sqrt(96.0));
-  EXPECT_NEAR(lag / n, 0.0, unit);
+}
+
+constexpr std::array<std::size_t, 6> kDistances = {1, 2, 4, 8, 16, 32};
+
+// Mean of f(x_i) f(x_{i+distance}) in standard errors, for f with mean 0 and variance 1, over pairs
+// of which no two share a draw.
+template <class Function>
+double lagged_product(const std::vector<double>& values, std::size_t first, std::size_t distance,
+                      Function f) {
+  double sum = 0.0, pairs = 0.0;
+  for (std::size_t i = first; i + distance < values.size(); i += 2 * distance) {
+    sum += f(values[i]) * f(values[i + distance]);
+    pairs += 1.0;
+  }
+  return sum / std::sqrt(pairs);
+}
+
+// E xᵏ of the normal law is 0, 1, 0, 3, and Var xᵏ = E x²ᵏ − (E xᵏ)² is 1, 2, 15, 96.
+TEST(Stream, NormalMomentsAreRight) {
+  expect_moments(many_normals(test::stream("NormalMoments")),
+                 {{1, 0.0, 1.0}, {2, 1.0, 2.0}, {3, 0.0, 15.0}, {4, 3.0, 96.0}});
+}
+
+// E xᵏ of the exponential law is k!, and Var xᵏ = (2k)! − k!². The fourth power is skewed by 60:
+// with a million draws the mean's skewness, 0.06, makes 5.6 standard errors six times as likely as
+// for a normal number, 1e-7.
+TEST(Stream, ExponentialMomentsAreRight) {
+  expect_moments(many_exponentials(test::stream("ExponentialMoments"), 1'000'000),
+                 {{1, 1.0, 1.0}, {2, 2.0, 20.0}, {3, 6.0, 684.0}, {4, 24.0, 39744.0}});
+}
+
+// The two numbers of a block, the neighbours in two blocks, and draws a vector (16) or two apart
+// are independent: products of x, and of (x² − 1)/√2, have mean 0 and variance 1.
+TEST(Stream, NeighbouringNormalsAreIndependent) {
+  const auto values = many_normals(test::stream("NormalNeighbours"));
+  const auto itself = [](double x) { return x; };
+  const auto square = [](double x) { return (x * x - 1.0) / std::numbers::sqrt2; };
+  for (const std::size_t distance : kDistances) {
+    for (const std::size_t first : {std::size_t{0}, std::size_t{1}}) {
+      EXPECT_LT(std::abs(lagged_product(values, first, distance, itself)), test::kSigmas);
+      EXPECT_LT(std::abs(lagged_product(values, first, distance, square)), test::kSigmas);
+    }
+  }
+}
+
+// The same for x − 1 of exponential draws, with variance 1.
+TEST(Stream, NeighbouringExponentialsAreIndependent) {
+  const auto values = many_exponentials(test::stream("ExponentialNeighbours"));
+  const auto deviation = [](double x) { return x - 1.0; };
+  for (const std::size_t distance : kDistances) {
+    for (const std::size_t first : {std::size_t{0}, std::size_t{1}}) {
+      EXPECT_LT(std::abs(lagged_product(values, first, distance, deviation)), test::kSigmas);
+    }
+  }
 }
 
 TEST(Stream, RademacherIsFairAndUncorrelated) {

@@ -3,12 +3,12 @@
 #include <Random123/philox.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <numbers>
 #include <unordered_set>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/random_kernels.hpp"
+#include "dewpoint/core/random_transforms.hpp"
 
 namespace dewpoint {
 namespace {
@@ -25,21 +25,35 @@ std::uint64_t fnv1a(std::string_view text) {
   return hash;
 }
 
-// Half h (0 or 1) of a block as a uniform number in (0, 1).
-double open_uniform(const Words& words, std::size_t h) {
-  const std::uint64_t wide = (std::uint64_t{words[2 * h + 1]} << 32) | words[2 * h];
-  return (static_cast<double>(wide >> 12) + 0.5) * 0x1p-52;
+// Half h (0 or 1) of a block.
+std::uint64_t half(const Words& words, std::size_t h) {
+  return std::uint64_t{words[2 * h + 1]} << 32 | words[2 * h];
 }
 
-struct Pair {
-  double first;
-  double second;
-};
+// Up to how many blocks the plain functions are as fast as setting vectors up: two of them take
+// 61 ns, one vector of four to eight blocks 57 to 74 ns (AMD Zen 4, November 2026).
+constexpr std::size_t kEmpiricalFewBlocks = 2;
 
-Pair box_muller(const Words& words) {
-  const double radius = std::sqrt(-2.0 * std::log(open_uniform(words, 0)));
-  const double angle = 2.0 * std::numbers::pi * open_uniform(words, 1);
-  return {radius * std::cos(angle), radius * std::sin(angle)};
+// out[j] = one(first + j), where draws 2k and 2k + 1 come from block k: `two(k)` gives both, and
+// `many(k, count, at)` writes those of `count` blocks.
+template <class One, class Two, class Many>
+void fill(std::uint64_t first, std::span<double> out, One one, Two two, Many many) {
+  if (first % 2 == 1 && !out.empty()) {
+    out[0] = one(first++);
+    out = out.subspan(1);
+  }
+  const std::uint64_t block = first / 2;
+  const std::size_t blocks = out.size() / 2;
+  if (blocks > kEmpiricalFewBlocks) {
+    many(block, blocks, out.data());
+  } else {
+    for (std::size_t k = 0; k < blocks; ++k) {
+      const transforms::Pair pair = two(block + k);
+      out[2 * k] = pair.first;
+      out[2 * k + 1] = pair.second;
+    }
+  }
+  if (out.size() % 2 == 1) out.back() = one(first + 2 * blocks);
 }
 
 }  // namespace
@@ -63,34 +77,42 @@ Words Stream::bits(std::uint64_t index) const {
 }
 
 double Stream::uniform(std::uint64_t index) const {
-  return open_uniform(bits(index / 2), index % 2);
+  return transforms::open_uniform(half(bits(index / 2), index % 2));
 }
 
 double Stream::normal(std::uint64_t index) const {
-  const Pair pair = box_muller(bits(index / 2));
+  const Words words = bits(index / 2);
+  const transforms::Pair pair = transforms::normal_pair(half(words, 0), half(words, 1));
   return index % 2 == 0 ? pair.first : pair.second;
 }
 
 void Stream::normals(std::uint64_t first, std::span<double> out) const {
-  std::size_t j = 0;
-  if (first % 2 == 1 && !out.empty()) out[j++] = normal(first);
-  for (; j + 1 < out.size(); j += 2) {
-    const Pair pair = box_muller(bits((first + j) / 2));
-    out[j] = pair.first;
-    out[j + 1] = pair.second;
-  }
-  if (j < out.size()) out[j] = normal(first + j);
+  fill(
+      first, out, [&](std::uint64_t index) { return normal(index); },
+      [&](std::uint64_t block) {
+        const Words words = bits(block);
+        return transforms::normal_pair(half(words, 0), half(words, 1));
+      },
+      [&](std::uint64_t block, std::size_t count, double* at) {
+        kernels::random_normals({key_, replica_, block, count}, at);
+      });
 }
 
-double Stream::exponential(std::uint64_t index) const { return -std::log(uniform(index)); }
+double Stream::exponential(std::uint64_t index) const {
+  return transforms::exponential(half(bits(index / 2), index % 2));
+}
 
 void Stream::exponentials(std::uint64_t first, std::span<double> out) const {
-  Words words{};
-  for (std::size_t j = 0; j < out.size(); ++j) {
-    const std::uint64_t index = first + j;
-    if (j == 0 || index % 2 == 0) words = bits(index / 2);
-    out[j] = -std::log(open_uniform(words, index % 2));
-  }
+  fill(
+      first, out, [&](std::uint64_t index) { return exponential(index); },
+      [&](std::uint64_t block) {
+        const Words words = bits(block);
+        return transforms::Pair{transforms::exponential(half(words, 0)),
+                                transforms::exponential(half(words, 1))};
+      },
+      [&](std::uint64_t block, std::size_t count, double* at) {
+        kernels::random_exponentials({key_, replica_, block, count}, at);
+      });
 }
 
 int Stream::rademacher(std::uint64_t index) const {

@@ -164,7 +164,7 @@ class DepthExperiment final : public Experiment {
   [[nodiscard]] std::string summary() const override {
     return "many self-attention layers: when tokens collapse, and what is left of a gradient";
   }
-  [[nodiscard]] int schema() const override { return 1; }
+  [[nodiscard]] int schema() const override { return 2; }
   [[nodiscard]] const std::vector<Field>& parameters() const override { return parameters_; }
   [[nodiscard]] std::vector<Unit> units() const override { return layer_units(); }
   [[nodiscard]] std::string order_parameter() const override { return "mean_cosine"; }

@@ -36,7 +36,7 @@ class DewExperiment final : public Experiment {
   [[nodiscard]] std::string summary() const override {
     return "dew point of a law of scores over the number of keys";
   }
-  [[nodiscard]] int schema() const override { return 1; }
+  [[nodiscard]] int schema() const override { return 2; }
   [[nodiscard]] const std::vector<Field>& parameters() const override;
   [[nodiscard]] std::string order_parameter() const override { return "beta_dew_median"; }
   [[nodiscard]] Point resolved(const Point& given) const override;

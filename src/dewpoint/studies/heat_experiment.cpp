@@ -74,7 +74,7 @@ class HeatExperiment final : public Experiment {
   [[nodiscard]] std::string summary() const override {
     return "drift of a query up the density of its keys, and the noise that drowns it";
   }
-  [[nodiscard]] int schema() const override { return 1; }
+  [[nodiscard]] int schema() const override { return 2; }
   [[nodiscard]] const std::vector<Field>& parameters() const override;
   [[nodiscard]] std::vector<Unit> units() const override { return {{"beta", "critical", "heat"}}; }
   [[nodiscard]] std::string order_parameter() const override { return "noise_to_signal"; }

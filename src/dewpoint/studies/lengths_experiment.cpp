@@ -170,7 +170,7 @@ class LengthsExperiment final : public Experiment {
   [[nodiscard]] std::string summary() const override {
     return "one layer over context lengths under the multipliers that models use";
   }
-  [[nodiscard]] int schema() const override { return 1; }
+  [[nodiscard]] int schema() const override { return 2; }
   [[nodiscard]] const std::vector<Field>& parameters() const override { return parameters_; }
   [[nodiscard]] std::string order_parameter() const override { return "contraction"; }
   [[nodiscard]] Point resolved(const Point& given) const override;

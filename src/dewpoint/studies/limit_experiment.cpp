@@ -50,7 +50,7 @@ class LimitExperiment final : public Experiment {
   [[nodiscard]] std::string summary() const override {
     return "limit law of attention weights at criticality, drawn from its definition";
   }
-  [[nodiscard]] int schema() const override { return 1; }
+  [[nodiscard]] int schema() const override { return 2; }
   [[nodiscard]] const std::vector<Field>& parameters() const override;
   [[nodiscard]] std::string order_parameter() const override { return "participation"; }
   [[nodiscard]] Point resolved(const Point& given) const override;

@@ -132,7 +132,7 @@ class OutputExperiment final : public Experiment {
   [[nodiscard]] std::string summary() const override {
     return "what one query reads from n keys of any law: gap, variances, weights";
   }
-  [[nodiscard]] int schema() const override { return 1; }
+  [[nodiscard]] int schema() const override { return 2; }
   [[nodiscard]] const std::vector<Field>& parameters() const override;
   [[nodiscard]] std::vector<Unit> units() const override {
     return {{"beta", "edge", "edge"}, {"beta", "critical", "edge"}};

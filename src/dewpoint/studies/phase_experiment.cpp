@@ -92,7 +92,7 @@ class PhaseExperiment final : public Experiment {
   [[nodiscard]] std::string summary() const override {
     return "one self-attention layer: contraction, weights and Jacobian norm over n, d, rho, gamma";
   }
-  [[nodiscard]] int schema() const override { return 1; }
+  [[nodiscard]] int schema() const override { return 2; }
   [[nodiscard]] const std::vector<Field>& parameters() const override { return parameters_; }
   [[nodiscard]] std::vector<Unit> units() const override { return layer_units(); }
   [[nodiscard]] std::string order_parameter() const override { return "contraction"; }

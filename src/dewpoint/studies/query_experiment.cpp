@@ -129,7 +129,7 @@ class QueryExperiment final : public Experiment {
   [[nodiscard]] std::string summary() const override {
     return "one query over up to 1e300 uniform keys on a sphere: weights and output";
   }
-  [[nodiscard]] int schema() const override { return 1; }
+  [[nodiscard]] int schema() const override { return 2; }
   [[nodiscard]] const std::vector<Field>& parameters() const override;
   [[nodiscard]] std::vector<Unit> units() const override {
     return {{"beta", "star", "theta"}, {"beta", "edge", "edge"}, {"beta", "critical", "edge"}};

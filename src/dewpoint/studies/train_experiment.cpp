@@ -42,7 +42,7 @@ class TrainExperiment final : public Experiment {
   [[nodiscard]] std::string summary() const override {
     return "stages of training one attention layer on a Markov chain";
   }
-  [[nodiscard]] int schema() const override { return 1; }
+  [[nodiscard]] int schema() const override { return 2; }
   [[nodiscard]] const std::vector<Field>& parameters() const override;
   [[nodiscard]] std::string order_parameter() const override { return "peak"; }
   [[nodiscard]] Point resolved(const Point& given) const override;

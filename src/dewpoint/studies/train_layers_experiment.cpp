@@ -48,7 +48,7 @@ class TrainLayersExperiment final : public Experiment {
   [[nodiscard]] std::string summary() const override {
     return "focus and retraction in training several layers and heads on a Markov chain";
   }
-  [[nodiscard]] int schema() const override { return 1; }
+  [[nodiscard]] int schema() const override { return 2; }
   [[nodiscard]] const std::vector<Field>& parameters() const override;
   [[nodiscard]] std::string order_parameter() const override { return "retraction"; }
   [[nodiscard]] Point resolved(const Point& given) const override;

@@ -170,7 +170,7 @@ class TrainScalingExperiment final : public Experiment {
   [[nodiscard]] std::string summary() const override {
     return "small transformers learn a text under a law of the logits, and read on beyond it";
   }
-  [[nodiscard]] int schema() const override { return 1; }
+  [[nodiscard]] int schema() const override { return 2; }
   [[nodiscard]] const std::vector<Field>& parameters() const override {
     static const std::vector<Field> all = all_parameters();
     return all;

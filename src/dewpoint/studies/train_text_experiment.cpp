@@ -65,7 +65,7 @@ class TrainTextExperiment final : public Experiment {
   [[nodiscard]] std::string summary() const override {
     return "focus and dilution in training a small transformer on a text";
   }
-  [[nodiscard]] int schema() const override { return 1; }
+  [[nodiscard]] int schema() const override { return 2; }
   [[nodiscard]] const std::vector<Field>& parameters() const override;
   [[nodiscard]] std::string order_parameter() const override { return "focus_peak"; }
   [[nodiscard]] Point resolved(const Point& given) const override;

@@ -148,7 +148,7 @@ class VariantsExperiment final : public Experiment {
   [[nodiscard]] std::string summary() const override {
     return "where a layer condenses under masks, sinks, top-k, linear attention and heads";
   }
-  [[nodiscard]] int schema() const override { return 1; }
+  [[nodiscard]] int schema() const override { return 2; }
   [[nodiscard]] const std::vector<Field>& parameters() const override { return parameters_; }
   [[nodiscard]] std::string order_parameter() const override { return "dew_point"; }
   [[nodiscard]] Point resolved(const Point& given) const override;
