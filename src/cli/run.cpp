@@ -99,6 +99,12 @@ void print_outcome(const studies::StudyText& study, const studies::RunOutcome& o
   fmt::print("{} cells: {} finished, {} computed now, {} found ({} replica(s), {} of work)\n",
              outcome.planned, outcome.finished, outcome.computed, outcome.reused, outcome.replicas,
              duration_text(outcome.seconds));
+  if (outcome.outdated > 0) {
+    fmt::print(
+        "{} of them were there from an earlier version, whose random numbers or formulas "
+        "differ: computed again, the old ones stay in the file\n",
+        outcome.outdated);
+  }
   fmt::print("study   {}\n", study.study);
   for (const std::string& file : files.exports) fmt::print("export  {}\n", file);
   for (const std::string& file : files.figures) fmt::print("figure  {}\n", file);
@@ -106,12 +112,19 @@ void print_outcome(const studies::StudyText& study, const studies::RunOutcome& o
 
 Json outcome_json(const studies::StudyText& study, const studies::RunOutcome& outcome,
                   const Files& files) {
-  return {{"study", study.study},         {"experiment", study.experiment},
-          {"version", version()},         {"seed", study.seed},
-          {"planned", outcome.planned},   {"finished", outcome.finished},
-          {"computed", outcome.computed}, {"reused", outcome.reused},
-          {"replicas", outcome.replicas}, {"work_seconds", outcome.seconds},
-          {"stopped", outcome.stopped},   {"exports", files.exports},
+  return {{"study", study.study},
+          {"experiment", study.experiment},
+          {"version", version()},
+          {"seed", study.seed},
+          {"planned", outcome.planned},
+          {"finished", outcome.finished},
+          {"computed", outcome.computed},
+          {"reused", outcome.reused},
+          {"outdated", outcome.outdated},
+          {"replicas", outcome.replicas},
+          {"work_seconds", outcome.seconds},
+          {"stopped", outcome.stopped},
+          {"exports", files.exports},
           {"figures", files.figures}};
 }
 

@@ -203,6 +203,18 @@ TEST(RunStudy, SaysWhatItDidAndCostsNothingTheSecondTime) {
   EXPECT_EQ(second.performed(), 0U);
 }
 
+TEST(RunStudy, CountsWhatAnEarlierVersionHadComputed) {
+  const ScratchFolder folder;
+  CapriciousWorkers first(0), second(1);
+  EXPECT_EQ(run_in(folder / "a.study", test_study(5), first).outdated, 0U);
+  const RunOutcome newer = run_in(folder / "a.study", test_study(5), second, {}, 3);
+  EXPECT_EQ(newer.computed, 24U);
+  EXPECT_EQ(newer.outdated, 24U);
+  const RunOutcome again = run_in(folder / "a.study", test_study(5), second, {}, 3);
+  EXPECT_EQ(again.outdated, 0U);
+  EXPECT_EQ(again.reused, 24U);
+}
+
 // Stopped before a random task, later each time, until it comes to an end; how often it was.
 std::uint64_t run_with_stops(const std::filesystem::path& path, const StudyText& study,
                              std::uint64_t first_caprice) {

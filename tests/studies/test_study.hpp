@@ -43,8 +43,8 @@ inline store::SweepHead test_head(const studies::StudyText& study) {
 /// Opens the file, runs, closes it.
 inline studies::RunOutcome run_in(const std::filesystem::path& path,
                                   const studies::StudyText& study, studies::Workers& workers,
-                                  const studies::RunOptions& options = {}) {
-  const TestExperiment experiment;
+                                  const studies::RunOptions& options = {}, int schema = 1) {
+  const TestExperiment experiment(schema);
   store::SweepFile file(path, test_head(study));
   const studies::RunOutcome outcome = studies::run_study(
       study, experiment, studies::grid_plan(study, experiment), file, workers, options);

@@ -81,7 +81,9 @@ std::size_t cell_count(const std::vector<Dimension>& axes) {
 class KeyMaker {
  public:
   KeyMaker(const Experiment& experiment, std::uint64_t seed)
-      : front_(fmt::format("{}\n{}\n{}\n", experiment.name(), experiment.schema(), seed)) {}
+      : KeyMaker(experiment, seed, experiment.schema()) {}
+  KeyMaker(const Experiment& experiment, std::uint64_t seed, int schema)
+      : front_(fmt::format("{}\n{}\n{}\n", experiment.name(), schema, seed)) {}
 
   [[nodiscard]] std::string key(const Point& point) const {
     const std::string text = front_ + canonical_text(point);
@@ -144,6 +146,15 @@ std::size_t cells_at_once(std::size_t count) {
 
 std::string cell_key(const Experiment& experiment, std::uint64_t seed, const Point& point) {
   return KeyMaker(experiment, seed).key(point);
+}
+
+std::vector<std::string> former_keys(const Experiment& experiment, std::uint64_t seed,
+                                     const Point& point) {
+  std::vector<std::string> keys;
+  for (int schema = 1; schema < experiment.schema(); ++schema) {
+    keys.push_back(KeyMaker(experiment, seed, schema).key(point));
+  }
+  return keys;
 }
 
 Plan grid_plan(const StudyText& study, const Experiment& experiment, const std::stop_token& stop) {

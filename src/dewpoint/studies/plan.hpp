@@ -35,6 +35,10 @@ struct Plan {
 [[nodiscard]] std::string cell_key(const Experiment& experiment, std::uint64_t seed,
                                    const Point& point);
 
+/// The keys that earlier versions of the experiment gave the same point.
+[[nodiscard]] std::vector<std::string> former_keys(const Experiment& experiment, std::uint64_t seed,
+                                                   const Point& point);
+
 /// Every combination, in about 300 bytes each. Two combinations that resolve to the same point are
 /// an error, as is a point that the experiment refuses: Error{bad_value} with the combination. On a
 /// request to stop: Error{stopped}, within the time of one cell.

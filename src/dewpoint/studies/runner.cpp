@@ -52,6 +52,7 @@ class Run {
   // The plan.
   void run_levels();
   void admit_new_cells();
+  [[nodiscard]] bool is_outdated(const Point& point) const;
   [[nodiscard]] bool refine();
   void keep_plan();
 
@@ -169,8 +170,17 @@ void Run::admit_new_cells() {
     settle(i, needs);
     if (!cell.finished) cell.work = work_of(experiment_, point);
     outcome_.reused += cell.finished ? 1 : 0;
+    if (!cell.finished && cell.known.replicas == 0 && is_outdated(point)) ++outcome_.outdated;
   }
   for (Tile& tile : tiles_of(experiment_, plan_.cells, needs)) schedule_.add(std::move(tile));
+}
+
+// Whether the file has the point as an earlier version of the experiment computed it.
+bool Run::is_outdated(const Point& point) const {
+  if (stored_.empty()) return false;
+  const auto keys = former_keys(experiment_, study_.seed, point);
+  return std::any_of(keys.begin(), keys.end(),
+                     [&](const std::string& key) { return stored_.contains(key); });
 }
 
 // False: there is nothing to add.

@@ -42,6 +42,7 @@ struct RunOutcome {
   std::size_t finished = 0;
   std::size_t computed = 0;    // cells that got replicas in this run
   std::size_t reused = 0;      // cells that needed nothing
+  std::size_t outdated = 0;    // cells that an earlier version had, with other numbers
   std::uint64_t replicas = 0;  // computed in this run
   double seconds = 0.0;        // of work, all threads together
   bool stopped = false;
