@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "cli/number_options.hpp"
 #include "dewpoint/core/blas.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/kernels.hpp"
@@ -46,6 +47,7 @@ void begin(Program& program) {
 void add_commands(Program& program) {
   begin(program);
   for (const Command& command : kCommands) command.add(program);
+  read_numbers_alike(program.app);
 }
 
 void add_command(Program& program, const std::string& name) {
@@ -53,6 +55,7 @@ void add_command(Program& program, const std::string& name) {
   for (const Command& command : kCommands) {
     if (command.name == name) command.add(program);
   }
+  read_numbers_alike(program.app);
 }
 
 void set_answer(Program& program, const bool& json, Ask ask) {
@@ -66,10 +69,9 @@ void set_answer(Program& program, const bool& json, Ask ask) {
 
 void add_common(CLI::App& verb, CommonOptions& options) {
   verb.add_option("--seed", options.seed, "Seed of all random streams; random: a fresh one")
-      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   verb.add_option("--threads", options.threads, "Threads, 0 for all; never changes a result")
-      ->check(CLI::Range(0, 4096))
+      ->transform(whole_number(question::in(0.0, 4096.0)))
       ->capture_default_str();
   verb.add_flag("--json", options.json, "One JSON object on standard output");
 }

@@ -46,6 +46,12 @@ void parse(Program& program, const Words& words) {
   program.app.parse(Words(words.rbegin(), words.rend()));  // it wants the last first
 }
 
+// "seed: 'abc' is not a whole number" of "--seed: 'abc' is ..".
+std::string about_a_value(const CLI::ValidationError& error) {
+  const std::string text = error.what();
+  return text.substr(std::min(text.find_first_not_of('-'), text.size()));
+}
+
 int complain(const std::string& message, int status) {
   fmt::print(stderr, "dewpoint: {}\n", printable(message));
   return status;
@@ -92,6 +98,8 @@ int run(Program& program, const Words& words) {
     const std::string stray = stray_verb(program.app, words);
     return stray.empty() ? program.app.exit(wanted_text)
                          : complain(stray + "; see dewpoint --help", 2);
+  } catch (const CLI::ValidationError& error) {
+    return complain(about_a_value(error), 2);
   } catch (const CLI::ParseError& error) {
     return complain(fmt::format("{}; see dewpoint --help", error.what()), 2);
   }
@@ -137,6 +145,8 @@ Answer ask_program(Words words, const Given& given) {
   program.given = given;
   try {
     parse(program, words);
+  } catch (const CLI::ValidationError& error) {
+    throw Error(Code::bad_value, about_a_value(error));
   } catch (const CLI::ParseError& error) {
     throw Error(Code::bad_value, error.what());
   }

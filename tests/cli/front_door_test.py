@@ -1,5 +1,6 @@
 """What a newcomer meets: the guide, help, version, doctor, manual, completions, reproduce."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -59,6 +60,36 @@ class FrontDoor(ProgramTest):
     def test_unknown_verbs_are_refused(self):
         self.assertIn("melt", self.refuse(2, "melt"))
         self.assertIn("mop", self.refuse(2, "phase", "mop"))
+
+    def test_a_number_that_is_none_gets_one_short_line(self):
+        point, whole = ["phase", "point"], "is not a whole number"
+        for text in ("abc", "-1", "1.5", "18446744073709551616", "1e20"):
+            told = self.refuse(2, *point, "--seed", text).replace("'", "")
+            self.assertEqual(told, f"seed: {text} {whole} in [0, 2^64)")
+        self.assertEqual(self.refuse(2, *point, "--threads", "abc"), f"threads: 'abc' {whole} in [0, 4096]")
+        self.assertEqual(self.refuse(2, *point, "--threads", "4097"), f"threads: 4097 {whole} in [0, 4096]")
+        self.assertEqual(self.refuse(2, *point, "--n", "abc"), f"n: 'abc' {whole} in [0, 2^64)")
+        self.assertEqual(self.refuse(2, *point, "--tokens", "clustered", "--cluster-size", "-3"),
+                         f"cluster-size: -3 {whole} in [0, 2^53]")
+        self.assertEqual(self.refuse(2, "heads", "--rows", "1"), f"rows: 1 {whole} in [16, 1e7]")
+        for words in (["phase", "depth", "--n"], ["train", "--steps"], ["predict", "layer", "--n"]):
+            self.assertEqual(self.refuse(2, *words, "abc"), f"{words[-1][2:]}: 'abc' is not a number")
+
+    def test_every_verb_takes_counts_as_2e1(self):
+        counts = [(verb["verb"].split(), option["name"])
+                  for verb in json.loads(self.succeed("manual", "json"))
+                  for option in verb["options"] if option["kind"] == "whole"]
+        self.assertGreater(len(counts), 50)
+        for verb, name in counts:  # what is refused is not the count
+            result = self.run_program(*verb, f"--{name}", "2e1", "--no-such-option")
+            self.assertEqual(result.returncode, 2)
+            self.assertRegex(result.stderr, "--no-such-option|is required", f"{verb} --{name} 2e1")
+        small = ["--d", "8", "--eta", "none"]
+        self.assertEqual(self.succeed_json("phase", "point", "--n", "1e2", *small)["observables"],
+                         self.succeed_json("phase", "point", "--n", "100", *small)["observables"])
+        self.assertEqual(self.succeed_json("phase", "point", "--n", "010", *small)["parameters"]["n"], 10)
+        self.assertEqual(self.succeed_json("phase", "point", "--n", "10", "--seed", "18446744073709551615",
+                                           *small)["seed"], 2**64 - 1)
 
     # The parser answers --help before it looks at words that it does not know.
     def test_unknown_verbs_have_no_help(self):
