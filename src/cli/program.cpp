@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <iostream>
 #include <new>
+#include <optional>
 #include <random>
 
 #include "cli/commands.hpp"
@@ -71,23 +72,77 @@ bool takes_words(const CLI::App& app) {
                      [](const CLI::Option* option) { return option->get_positional(); });
 }
 
-// "'shwo' is no verb": the first word that stands for a verb and names none; else nothing. The
-// parser does not say so where --help follows.
-std::string stray_verb(const CLI::App& program, const Words& words) {
-  const CLI::App* app = &program;
-  for (const std::string& word : words) {
-    const std::vector<std::string> verbs = verbs_of(*app);
-    if (verbs.empty() || word.starts_with('-')) break;
-    if (std::find(verbs.begin(), verbs.end(), word) != verbs.end()) {
-      app = app->get_subcommand(word);
-      continue;
-    }
-    if (takes_words(*app) && std::filesystem::exists(word)) break;
-    const auto meant = nearest_word(word, verbs);
-    return fmt::format("'{}' is no verb of {}{}", word, app->get_display_name(),
-                       meant ? fmt::format("; did you mean '{}'?", *meant) : "");
+std::vector<std::string> options_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
-  return {};
+  return names;
+}
+
+// What the first words name: "dewpoint phase point" of three.
+struct Verb {
+  const CLI::App* app;
+  std::string name;
+  std::size_t words;
+};
+
+Verb named_verb(const CLI::App& program, const Words& words) {
+  Verb verb{&program, "dewpoint", 0};
+  for (const std::string& word : words) {
+    const std::vector<std::string> verbs = verbs_of(*verb.app);
+    if (std::find(verbs.begin(), verbs.end(), word) == verbs.end()) break;
+    verb = {verb.app->get_subcommand(word), verb.name + " " + word, verb.words + 1};
+  }
+  return verb;
+}
+
+// The end of a refusal: where the right word is found.
+std::string see_help(const Verb& verb, const std::optional<std::string>& meant = {}) {
+  return meant ? fmt::format("; did you mean {}? See {} --help", *meant, verb.name)
+               : fmt::format("; see {} --help", verb.name);
+}
+
+std::string no_verb(const std::string& word, const Verb& verb) {
+  return fmt::format("'{}' is no verb of {}{}", word, verb.name,
+                     see_help(verb, nearest_word(word, verbs_of(*verb.app))));
+}
+
+std::string no_option(const std::string& word, const Verb& verb) {
+  const std::string name = word.substr(0, word.find('='));
+  return fmt::format("no option {}{}", name,
+                     see_help(verb, nearest_word(name, options_of(*verb.app))));
+}
+
+// About the first word that stands for a verb and names none; else nothing. The parser does not say
+// so where --help follows.
+std::string stray_verb(const CLI::App& program, const Words& words) {
+  const Verb verb = named_verb(program, words);
+  if (verb.words == words.size() || verbs_of(*verb.app).empty()) return {};
+  const std::string& word = words[verb.words];
+  const bool stands_for_another =
+      word.starts_with('-') || (takes_words(*verb.app) && std::filesystem::exists(word));
+  return stands_for_another ? "" : no_verb(word, verb);
+}
+
+// About the first word that the parser could not use.
+std::string stray_word(const CLI::App& program, const Words& words) {
+  const Verb verb = named_verb(program, words);
+  const Words strays = program.remaining(true);
+  const auto first = std::find_first_of(words.begin(), words.end(), strays.begin(), strays.end());
+  if (first == words.end()) return "a word too many" + see_help(verb);
+  if (first->starts_with('-')) return no_option(*first, verb);
+  if (!verbs_of(*verb.app).empty()) return no_verb(*first, verb);
+  return fmt::format("'{}' is a word too many{}", *first, see_help(verb));
+}
+
+// What is wrong with the words, in one line.
+std::string refusal(const CLI::ParseError& error, const CLI::App& program, const Words& words) {
+  if (const auto* value = dynamic_cast<const CLI::ValidationError*>(&error)) {
+    return about_a_value(*value);
+  }
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) return stray_word(program, words);
+  return error.what() + see_help(named_verb(program, words));
 }
 
 int run(Program& program, const Words& words) {
@@ -96,12 +151,9 @@ int run(Program& program, const Words& words) {
     parse(program, words);
   } catch (const CLI::Success& wanted_text) {  // --help, --version
     const std::string stray = stray_verb(program.app, words);
-    return stray.empty() ? program.app.exit(wanted_text)
-                         : complain(stray + "; see dewpoint --help", 2);
-  } catch (const CLI::ValidationError& error) {
-    return complain(about_a_value(error), 2);
+    return stray.empty() ? program.app.exit(wanted_text) : complain(stray, 2);
   } catch (const CLI::ParseError& error) {
-    return complain(fmt::format("{}; see dewpoint --help", error.what()), 2);
+    return complain(refusal(error, program.app, words), 2);
   }
   stop_on_signals();  // from here on an interrupt ends the work cleanly
   return program.action ? program.action() : print_guide();
@@ -145,10 +197,8 @@ Answer ask_program(Words words, const Given& given) {
   program.given = given;
   try {
     parse(program, words);
-  } catch (const CLI::ValidationError& error) {
-    throw Error(Code::bad_value, about_a_value(error));
   } catch (const CLI::ParseError& error) {
-    throw Error(Code::bad_value, error.what());
+    throw Error(Code::bad_value, refusal(error, program.app, words));
   }
   if (!program.ask) {
     throw Error(Code::bad_value, fmt::format("'{}' has no answer", program.command_line));

@@ -91,12 +91,29 @@ class FrontDoor(ProgramTest):
         self.assertEqual(self.succeed_json("phase", "point", "--n", "10", "--seed", "18446744073709551615",
                                            *small)["seed"], 2**64 - 1)
 
+    def test_a_mistyped_word_gets_the_nearest_and_its_help(self):
+        for words, told in (
+                (["phase", "point", "--gama", "1"],
+                 "no option --gama; did you mean --gamma? See dewpoint phase point --help"),
+                (["condense", "--drws=3", "--t", "1"],
+                 "no option --drws; did you mean --draws? See dewpoint condense --help"),
+                (["phase", "map", "--zzzzzz"], "no option --zzzzzz; see dewpoint phase map --help"),
+                (["--versio"], "no option --versio; did you mean --version? See dewpoint --help"),
+                (["shwo", "x"], "'shwo' is no verb of dewpoint; did you mean show? See dewpoint --help"),
+                (["phase", "pont"],
+                 "'pont' is no verb of dewpoint phase; did you mean point? See dewpoint phase --help"),
+                (["phase", "point", "extra"],
+                 "'extra' is a word too many; see dewpoint phase point --help"),
+                (["predict", "layer", "--n", "1e3"],
+                 "--rho is required; see dewpoint predict layer --help")):
+            self.assertEqual(self.refuse(2, *words), told)
+
     # The parser answers --help before it looks at words that it does not know.
     def test_unknown_verbs_have_no_help(self):
         for words in (["melt"], ["phase", "mop"], ["heads", "nosuch"], ["verify", "nosuch"]):
             for flag in ("--help", "-h"):
                 self.assertIn(f"'{words[-1]}' is no verb", self.refuse(2, *words, flag))
-        self.assertIn("'shwo' is no verb of dewpoint; did you mean 'show'?",
+        self.assertIn("'shwo' is no verb of dewpoint; did you mean show? See dewpoint --help",
                       self.refuse(2, "shwo", "--help"))
         self.assertIn("'melt' is no verb", self.refuse(2, "melt", "--version"))
         for words in (["heads", "sweep"], ["show", "no-such.study"], ["heads", self.folder.name]):
