@@ -1,23 +1,12 @@
 #include "cli/commands.hpp"
 
-#include <fmt/format.h>
-
 #include <string_view>
 
 #include "cli/number_options.hpp"
-#include "dewpoint/core/blas.hpp"
 #include "dewpoint/core/build_info.hpp"
-#include "dewpoint/core/kernels.hpp"
-#include "dewpoint/studies/mpi_workers.hpp"
 
 namespace dewpoint::cli {
 namespace {
-
-std::string version_text() {
-  const std::string mpi = studies::mpi_version();
-  return fmt::format("dewpoint {} (commit {})\nSIMD  {}\nBLAS  {}\nMPI   {}", version(), commit(),
-                     simd_target(), blas_description(), mpi.empty() ? "not in this build" : mpi);
-}
 
 struct Command {
   std::string_view name;
@@ -37,7 +26,7 @@ constexpr Command kCommands[] = {{"phase", add_phase},         {"condense", add_
 
 void begin(Program& program) {
   program.app.name("dewpoint");
-  program.app.set_version_flag("--version", version_text, "Print version, commit, SIMD, BLAS, MPI");
+  program.app.set_version_flag("--version", version(), "Print version, commit, SIMD, BLAS, MPI");
   program.app.get_formatter()->column_width(34);
   program.app.require_subcommand(0, 1);
 }

@@ -15,6 +15,7 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/guide.hpp"
+#include "cli/version.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/nearest_word.hpp"
 #include "dewpoint/core/printable.hpp"
@@ -53,9 +54,27 @@ std::string about_a_value(const CLI::ValidationError& error) {
   return text.substr(std::min(text.find_first_not_of('-'), text.size()));
 }
 
-int complain(const std::string& message, int status) {
+// How the program ends: with a status, and with a complaint where it failed.
+struct End {
+  int status = 0;
+  std::string complaint = {};
+};
+
+bool wants_json(const Words& words) {
+  return std::find(words.begin(), words.end(), "--json") != words.end();
+}
+
+void complain(const std::string& message) {
   fmt::print(stderr, "dewpoint: {}\n", printable(message));
-  return status;
+}
+
+// One line for people; with --json an object too, for the program that reads the answer.
+int told(const End& end, bool json) {
+  if (end.complaint.empty()) return end.status;
+  complain(end.complaint);
+  const Json object = {{"error", {{"message", printable(end.complaint)}, {"status", end.status}}}};
+  if (json) std::fputs((object.dump() + "\n").c_str(), stdout);
+  return end.status;
 }
 
 std::vector<std::string> verbs_of(const CLI::App& app) {
@@ -145,36 +164,42 @@ std::string refusal(const CLI::ParseError& error, const CLI::App& program, const
   return error.what() + see_help(named_verb(program, words));
 }
 
-int run(Program& program, const Words& words) {
-  if (words.empty()) return print_guide();
-  try {
-    parse(program, words);
-  } catch (const CLI::Success& wanted_text) {  // --help, --version
-    const std::string stray = stray_verb(program.app, words);
-    return stray.empty() ? program.app.exit(wanted_text) : complain(stray, 2);
-  } catch (const CLI::ParseError& error) {
-    return complain(refusal(error, program.app, words), 2);
-  }
-  stop_on_signals();  // from here on an interrupt ends the work cleanly
-  return program.action ? program.action() : print_guide();
+int print_wanted(Program& program, const CLI::Success& wanted, const Words& words) {
+  if (dynamic_cast<const CLI::CallForVersion*>(&wanted) == nullptr) return program.app.exit(wanted);
+  print(version_answer(), wants_json(words));
+  return 0;
 }
 
-int run_to_end(Words& words) {
+End run(Program& program, const Words& words) {
+  if (words.empty()) return {print_guide()};
+  try {
+    parse(program, words);
+  } catch (const CLI::Success& wanted) {  // --help, --version
+    const std::string stray = stray_verb(program.app, words);
+    return stray.empty() ? End{print_wanted(program, wanted, words)} : End{2, stray};
+  } catch (const CLI::ParseError& error) {
+    return {2, refusal(error, program.app, words)};
+  }
+  stop_on_signals();  // from here on an interrupt ends the work cleanly
+  return {program.action ? program.action() : print_guide()};
+}
+
+End run_to_end(Words& words) {
   Program program;
   try {
     record(program, words);
     add_commands(program);
     return run(program, words);
   } catch (const Error& error) {
-    if (error.code() != Code::stopped) return complain(error.what(), exit_status(error.code()));
+    if (error.code() != Code::stopped) return {exit_status(error.code()), error.what()};
     const std::string reason = error.what();
-    return complain(reason == kStoppedOnRequest ? "interrupted; nothing was written" : reason,
-                    128 + received_signal());
+    return {128 + received_signal(),
+            reason == kStoppedOnRequest ? "interrupted; nothing was written" : reason};
   } catch (const std::bad_alloc&) {
-    return complain("out of memory; try a smaller n, or --rows for a sample of queries", 1);
+    return {1, "out of memory; try a smaller n, or --rows for a sample of queries"};
   } catch (const std::exception& error) {
-    if (std::ferror(stdout) != 0) return 1;  // of which delivered() speaks
-    return complain(error.what(), 1);
+    if (std::ferror(stdout) != 0) return {1};  // of which delivered() speaks
+    return {1, error.what()};
   }
 }
 
@@ -182,13 +207,16 @@ int run_to_end(Words& words) {
 int delivered(int status) {
   const bool arrived = std::cout.flush() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (arrived) return status;
-  return complain("cannot write to standard output: the disk is full or went away",
-                  status == 0 ? 1 : status);
+  complain("cannot write to standard output: the disk is full or went away");
+  return status == 0 ? 1 : status;
 }
 
 }  // namespace
 
-int run_program(Words words) { return delivered(run_to_end(words)); }
+int run_program(Words words) {
+  const End end = run_to_end(words);
+  return delivered(told(end, wants_json(words)));
+}
 
 Answer ask_program(Words words, const Given& given) {
   Program program;

@@ -50,6 +50,21 @@ class FrontDoor(ProgramTest):
         for word in ("dewpoint 0.", "commit", "SIMD", "BLAS  OpenBLAS", "MPI"):
             self.assertIn(word, text)
 
+    def test_the_version_is_an_object_too(self):
+        found = self.succeed_json("--version")
+        self.assertEqual(list(found), ["version", "commit", "simd", "blas", "mpi"])
+        self.assertIn(f"dewpoint {found['version']} (commit {found['commit']})", self.succeed("--version"))
+        self.assertEqual(found["simd"], self.succeed_json("doctor")["simd"])
+
+    # harness.py looks at both outputs.
+    def test_with_json_a_failure_is_an_object(self):
+        for words in (["melt"], ["phase", "point", "--gama", "1"], ["phase", "point", "--seed", "abc"],
+                      ["phase", "point", "--n", "1"], ["show", "no-such.study"], ["shwo", "--help"],
+                      ["condense", "-o", "no/such/folder/x.study"]):
+            status = self.run_program(*words).returncode
+            self.assertIn(status, (1, 2))
+            self.assertEqual(self.refuse(status, *words, "--json"), self.refuse(status, *words))
+
     def test_doctor_reports_what_is_missing(self):
         found = self.succeed_json("doctor")
         self.assertTrue(found["simd"])
