@@ -134,6 +134,21 @@ class FrontDoor(ProgramTest):
         for words in (["heads", "sweep"], ["show", "no-such.study"], ["heads", self.folder.name]):
             self.assertIn("Usage:", self.succeed(*words, "--help"))
 
+    def test_a_wrong_path_and_an_empty_file_are_called_so(self):
+        for name in ("x.study", "x.toml", "x.json", "x.npy", "x.txt"):
+            with open(self.path("empty-" + name), "w", encoding="utf-8"):
+                pass
+        for words, name in ((["show"], "x.study"), (["figure"], "x.study"), (["run"], "x.toml"),
+                            (["export", "-o", "y.csv"], "x.study"), (["merge", "-o", "y.study"], "x.study"),
+                            (["heads"], "x.npy"), (["heads"], "x.json"), (["dew", "--scores"], "x.txt"),
+                            (["dew", "--scores"], "x.npy"), (["phase", "point", "--tokens"], "x.npy"),
+                            (["train", "--corpus"], "x.txt"), (["scale", "explain"], "x.json")):
+            with self.subTest(words=words, name=name):
+                self.assertIn("no such file", self.refuse(2, *words, name).lower())
+                told = self.refuse(2, *words, "empty-" + name)
+                self.assertIn("empty-" + name, told)
+                self.assertRegex(told, "is empty")
+
     def test_what_cannot_be_printed_is_a_failure(self):
         self.succeed("condense", "--n", "1e2,1e3", "--t", "1,2", "--draws", "4", "-o", "x.study")
         for words in ([], ["--help"], ["--version"], ["phase", "map", "--help"], ["manual", "man"],
