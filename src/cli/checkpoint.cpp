@@ -11,6 +11,7 @@
 #include "cli/answer.hpp"
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/number_options.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/models/decoder.hpp"
@@ -75,7 +76,7 @@ void add_generate(Program& program, CLI::App& checkpoint) {
   verb->add_option("--tokenizer", o->tokenizer, "Its file; default: beside the checkpoint");
   verb->add_option("--prompt", o->prompt, "How the text begins");
   verb->add_option("--steps", o->steps, "Tokens to add")
-      ->check(CLI::Range(1, 100000))
+      ->transform(whole_number(question::in(1.0, 1e5)))
       ->capture_default_str();
   add_common(*verb, o->common);
   add_example(*verb, "dewpoint checkpoint generate model.bin --prompt 'Once upon a time'");

@@ -1,22 +1,12 @@
 #include "cli/commands.hpp"
 
-#include <fmt/format.h>
-
 #include <string_view>
 
-#include "dewpoint/core/blas.hpp"
+#include "cli/number_options.hpp"
 #include "dewpoint/core/build_info.hpp"
-#include "dewpoint/core/kernels.hpp"
-#include "dewpoint/studies/mpi_workers.hpp"
 
 namespace dewpoint::cli {
 namespace {
-
-std::string version_text() {
-  const std::string mpi = studies::mpi_version();
-  return fmt::format("dewpoint {} (commit {})\nSIMD  {}\nBLAS  {}\nMPI   {}", version(), commit(),
-                     simd_target(), blas_description(), mpi.empty() ? "not in this build" : mpi);
-}
 
 struct Command {
   std::string_view name;
@@ -36,7 +26,7 @@ constexpr Command kCommands[] = {{"phase", add_phase},         {"condense", add_
 
 void begin(Program& program) {
   program.app.name("dewpoint");
-  program.app.set_version_flag("--version", version_text, "Print version, commit, SIMD, BLAS, MPI");
+  program.app.set_version_flag("--version", version(), "Print version, commit, SIMD, BLAS, MPI");
   program.app.get_formatter()->column_width(34);
   program.app.require_subcommand(0, 1);
 }
@@ -46,6 +36,7 @@ void begin(Program& program) {
 void add_commands(Program& program) {
   begin(program);
   for (const Command& command : kCommands) command.add(program);
+  read_numbers_alike(program.app);
 }
 
 void add_command(Program& program, const std::string& name) {
@@ -53,6 +44,7 @@ void add_command(Program& program, const std::string& name) {
   for (const Command& command : kCommands) {
     if (command.name == name) command.add(program);
   }
+  read_numbers_alike(program.app);
 }
 
 void set_answer(Program& program, const bool& json, Ask ask) {
@@ -66,10 +58,9 @@ void set_answer(Program& program, const bool& json, Ask ask) {
 
 void add_common(CLI::App& verb, CommonOptions& options) {
   verb.add_option("--seed", options.seed, "Seed of all random streams; random: a fresh one")
-      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   verb.add_option("--threads", options.threads, "Threads, 0 for all; never changes a result")
-      ->check(CLI::Range(0, 4096))
+      ->transform(whole_number(question::in(0.0, 4096.0)))
       ->capture_default_str();
   verb.add_flag("--json", options.json, "One JSON object on standard output");
 }

@@ -13,6 +13,7 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/dew_scores.hpp"
+#include "cli/number_options.hpp"
 #include "cli/score_law_option.hpp"
 #include "cli/study_record.hpp"
 #include "dewpoint/core/build_info.hpp"
@@ -181,10 +182,10 @@ void add_dew(Program& program) {
       ->allow_extra_args(false);
   verb->add_option("--n", o->n, "Keys: a list, or first:last:count[:log]")->capture_default_str();
   verb->add_option("--draws", o->draws, "Queries per length")
-      ->check(CLI::Range(2, 100000000))
+      ->transform(whole_number(question::in(2.0, 1e8)))
       ->capture_default_str();
   verb->add_option("--top", o->top, "Best keys that are drawn one by one")
-      ->check(CLI::Range(3, 100000000))
+      ->transform(whole_number(question::in(3.0, 1e8)))
       ->capture_default_str();
   verb->add_option("-o,--output", o->study, "Keep the curves of laws as a study in this file");
   add_force(*verb, o->force);

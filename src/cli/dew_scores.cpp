@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "cli/number_options.hpp"
 #include "dewpoint/checkpoint/score_file.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
@@ -331,19 +332,19 @@ void DewScoresOptions::add_to(CLI::App& verb) {
       verb.add_option("--endpoint", endpoint, "Supremum of the scores, if known")->group(group);
   verb.add_option("--tail", tail, "Best keys of a query that show the edge")
       ->group(group)
-      ->check(CLI::Range(4, 1000000))
+      ->transform(whole_number(question::in(4.0, 1e6)))
       ->capture_default_str();
   verb.add_option("--halvings", halvings, "Shorter lengths: n/2, n/4, ..")
       ->group(group)
-      ->check(CLI::Range(0, 30))
+      ->transform(whole_number(question::in(0.0, 30.0)))
       ->capture_default_str();
   verb.add_option("--least-keys", least_keys, "Shortest length")
       ->group(group)
-      ->check(CLI::Range(4, 1000000000))
+      ->transform(whole_number(question::in(4.0, 1e9)))
       ->capture_default_str();
   verb.add_option("--replicates", replicates, "Redrawn heads for the errors")
       ->group(group)
-      ->check(CLI::Range(20, 100000))
+      ->transform(whole_number(question::in(20.0, 1e5)))
       ->capture_default_str();
 }
 

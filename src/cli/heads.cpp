@@ -10,6 +10,7 @@
 
 #include "cli/heads_measurement.hpp"
 #include "cli/heads_text.hpp"
+#include "cli/number_options.hpp"
 #include "cli/study_record.hpp"
 #include "cli/terminal_style.hpp"
 #include "dewpoint/checkpoint/head_dump_writer.hpp"
@@ -98,8 +99,7 @@ void add_dump_options(CLI::App& verb, HeadsOptions& o) {
   verb.add_flag("--no-causal", o.no_causal, "Every query sees every key")->group(group);
   o.window_option =
       verb.add_option("--window", o.window, "A query sees its last so many keys; 0: all")
-          ->group(group)
-          ->check(CLI::NonNegativeNumber);
+          ->group(group);
   o.softcap_option =
       verb.add_option("--softcap", o.softcap, "Scores are c tanh(s/c)")->group(group);
 }
@@ -115,12 +115,12 @@ void add_options(CLI::App& verb, HeadsOptions& o) {
       ->allow_extra_args(false);
   verb.add_option("--train-length", q.train_length,
                   "Length that schedules start from; default: the model's own")
-      ->check(CLI::PositiveNumber);
+      ->transform(whole_number(question::at_least(1.0)));
   verb.add_option("--rows", q.rows, "Queries per octave of n: more give smaller errors")
-      ->check(CLI::Range(16, 10000000))
+      ->transform(whole_number(question::in(16.0, 1e7)))
       ->capture_default_str();
   verb.add_option("--replicates", q.replicates, "Redrawn heads for the errors")
-      ->check(CLI::Range(20, 100000))
+      ->transform(whole_number(question::in(20.0, 1e5)))
       ->capture_default_str();
   verb.add_option("-o,--output", o.output, "Study file");
   add_force(verb, o.question.force);
@@ -129,10 +129,10 @@ void add_options(CLI::App& verb, HeadsOptions& o) {
   const char* group = "Text for a checkpoint";
   verb.add_option("--length", q.length, "Tokens per sequence; default: as trained")
       ->group(group)
-      ->check(CLI::PositiveNumber);
+      ->transform(whole_number(question::at_least(1.0)));
   verb.add_option("--sequences", q.sequences, "Windows of the text")
       ->group(group)
-      ->check(CLI::Range(1, 100000))
+      ->transform(whole_number(question::in(1.0, 1e5)))
       ->capture_default_str();
   verb.add_option("--rope", q.rope,
                   "own, ntk, yarn, yarn-bare (turns only), linear or dynamic; ntk:4 for a factor")

@@ -16,6 +16,7 @@
 #include "cli/dew_scores.hpp"
 #include "cli/heads.hpp"
 #include "cli/heads_measurement.hpp"
+#include "cli/number_options.hpp"
 #include "cli/study_record.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
@@ -313,13 +314,13 @@ void add_heads_sweep(Program& program, CLI::App& heads) {
   verb->add_option("--multipliers", o->multipliers, "A list, or first:last:count; 1 is added")
       ->capture_default_str();
   verb->add_option("--sequences", o->sequences, "Windows of the text per length")
-      ->check(CLI::Range(2, 1000000))
+      ->transform(whole_number(question::in(2.0, 1e6)))
       ->capture_default_str();
   verb->add_option("--head-sequences", o->head_sequences, "Windows for the dew points")
-      ->check(CLI::Range(1, 100000))
+      ->transform(whole_number(question::in(1.0, 1e5)))
       ->capture_default_str();
   verb->add_option("--train-length", o->train_length, "Default: the model's own")
-      ->check(CLI::PositiveNumber);
+      ->transform(whole_number(question::at_least(1.0)));
   verb->add_option("-o,--output", o->output, "Study file");
   add_force(*verb, o->force);
   verb->add_option("--figure", o->figures, "x.svg, x.png or x.pdf; several if wanted")

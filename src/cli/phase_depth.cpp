@@ -11,6 +11,7 @@
 
 #include "cli/console.hpp"
 #include "cli/depth_study.hpp"
+#include "cli/number_options.hpp"
 #include "cli/phase_options.hpp"
 #include "cli/study_record.hpp"
 #include "dewpoint/core/build_info.hpp"
@@ -230,18 +231,15 @@ void add_phase_depth(Program& program, CLI::App& phase) {
   verb->add_option("--rho", o->cloud.cloud.rho, "Correlation of two tokens")->capture_default_str();
   verb->add_option("--gamma", o->gamma, "beta = gamma log n: a list, or first:last:count[:log]")
       ->capture_default_str();
-  verb->add_option("--layers", o->layers, "Layers")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  verb->add_option("--layers", o->layers, "Layers")->capture_default_str();
   verb->add_flag("--rescale", o->rescale,
                  "Before each layer, raise beta so that beta (1 - mean cosine) stays");
   o->form.add_to(*verb);
   verb->add_option("--singular-values", o->singular_values,
                    "Of the end-to-end Jacobian: its norm and so many of the largest")
-      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   verb->add_option("--probes", o->probes, "Random probes for the norm of the end-to-end Jacobian")
-      ->check(CLI::PositiveNumber)
+      ->transform(whole_number(question::at_least(1.0)))
       ->capture_default_str();
   verb->add_flag("--exact", o->exact,
                  "No tokens: the exact recursion of a simplex or of two levels, n up to 1e300");

@@ -19,7 +19,6 @@ void CloudOptions::add_to(CLI::App& verb) {
       ->capture_default_str();
   verb.add_option("--cluster-size", cluster_size,
                   "Tokens per cluster (two-level, clustered); divides n")
-      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   verb.add_option("--norm", norm, "Norms of the tokens: unit, gauss/d, gauss")
       ->capture_default_str();
@@ -30,7 +29,6 @@ void CloudOptions::add_to(CLI::App& verb) {
   verb.add_option("--alpha", residual, "Residual strength in x' = ATT(N(x)) + alpha x")
       ->capture_default_str();
   verb.add_option("--replicas", replication.replicas, "Clouds to average over")
-      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   verb.add_option("--target-error", replication.target_error,
                   "Double the clouds until the standard error of lambda is this small");
@@ -40,9 +38,10 @@ void CloudOptions::resolve(const Given& given) {
   cloud.rows = given.tokens;
   cloud.norm = tokens::parse_norm(norm);
   cloud.common = tokens::parse_common(common);
-  if (cluster_size != std::floor(cluster_size) || cluster_size > 0x1p53) {
+  const bool in_range = cluster_size >= 0.0 && cluster_size <= 0x1p53;
+  if (!in_range || cluster_size != std::floor(cluster_size)) {
     throw Error(Code::bad_value,
-                fmt::format("cluster-size: {} is not a whole number", cluster_size));
+                fmt::format("cluster-size: {} is not a whole number in [0, 2^53]", cluster_size));
   }
   cloud.cluster_size = static_cast<std::size_t>(cluster_size);
 }
@@ -78,7 +77,6 @@ void NormCliOptions::add_to(CLI::App& verb) {
       ->capture_default_str();
   verb.add_option("--eta-probes", norm.probes,
                   "Probes of a sampled norm; 0: as many as the error needs")
-      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
 }
 

@@ -166,11 +166,8 @@ Answer point_answer(PointOptions& o, const Given& given) {
 void add_phase_point(Program& program, CLI::App& phase) {
   CLI::App* verb = phase.add_subcommand("point", "One layer on one token cloud at one temperature");
   const auto o = std::make_shared<PointOptions>();
-  verb->add_option("--n", o->cloud.cloud.n, "Tokens")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  verb->add_option("--n", o->cloud.cloud.n, "Tokens")->capture_default_str();
   verb->add_option("--d", o->cloud.cloud.d, "Dimension; 0: 64, or the least an exact law needs")
-      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   verb->add_option("--rho", o->cloud.cloud.rho, "Correlation of two tokens")->capture_default_str();
   auto* gamma = verb->add_option("--gamma", o->gamma, "beta = gamma log n")->capture_default_str();
@@ -184,7 +181,6 @@ void add_phase_point(Program& program, CLI::App& phase) {
   law->excludes(gamma)->excludes(beta);
   strength->needs(law);
   verb->add_option("--rows", o->rows, "Queries sampled per cloud, for large n; 0: all")
-      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   o->form.add_to(*verb);
   o->norm.add_to(*verb);

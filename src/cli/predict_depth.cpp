@@ -11,6 +11,7 @@
 #include <numbers>
 #include <optional>
 
+#include "cli/number_options.hpp"
 #include "cli/predict_options.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/theory/simplex_depth.hpp"
@@ -40,7 +41,9 @@ void DepthOptions::add_to(CLI::App& verb) {
   simplex.rho_option->required(false);
   const auto cluster_options = clusters.add_to(verb);
   tau_option = cluster_options.front();
-  verb.add_option("--layers", layers, "Layers to list")->capture_default_str();
+  verb.add_option("--layers", layers, "Layers to list")
+      ->transform(whole_number(question::in(1.0, 1e5)))
+      ->capture_default_str();
   CLI::Option* by_threshold =
       verb.add_option("--threshold", threshold, "Tokens have collapsed when rho exceeds this")
           ->capture_default_str();

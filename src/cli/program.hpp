@@ -19,6 +19,7 @@ using Words = std::vector<std::string>;
 ///   0 done · 1 the environment failed (what was printed did not arrive) or a check did not hold ·
 ///   2 the user must change the command or a file · 129/130/143 interrupted
 ///
+/// With --json the failure is an object on standard output too: {"error": {"message", "status"}}.
 /// From then on signals are ours.
 [[nodiscard]] int run_program(Words words);
 

@@ -12,6 +12,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/number_options.hpp"
 #include "cli/study_outputs.hpp"
 #include "cli/study_record.hpp"
 #include "cli/study_run.hpp"
@@ -212,7 +213,7 @@ void add_run(Program& program) {
   verb->add_option("--seed", o->seed, "Seed, instead of the file's; random: a fresh one");
   verb->add_option("--threads", o->threads,
                    "Threads (of every rank), 0 for all (under MPI: one); never changes a result")
-      ->check(CLI::Range(0, 4096))
+      ->transform(whole_number(question::in(0.0, 4096.0)))
       ->capture_default_str();
   verb->add_flag("--replace", o->replace,
                  "Delete finished cells of the file that hold other observables than this study");

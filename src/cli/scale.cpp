@@ -45,7 +45,7 @@ checkpoint::ModelConfig config_of(const std::string& file_or_preset) {
                                file_or_preset.find(".gguf") != std::string::npos;
   if (looks_like_path) {
     throw Error(Code::unreadable_file,
-                fmt::format("{}: is not there; a config.json, a folder with one, a .gguf file or "
+                fmt::format("{}: no such file; a config.json, a folder with one, a .gguf file or "
                             "the name of a preset is needed",
                             file_or_preset));
   }

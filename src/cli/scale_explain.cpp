@@ -387,7 +387,6 @@ void add_scale_explain(Program& program, CLI::App& scale) {
   verb->add_option("--n", o->n, "Lengths: a list, or first:last:count[:log]");
   verb->add_option("--deployed", o->deployed,
                    "Longest context served (some engines switch on it); 0: the model's own")
-      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   verb->add_option("-o,--output", o->figure, "The plot as x.svg, x.png or x.pdf");
   add_force(*verb, o->force);

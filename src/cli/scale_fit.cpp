@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cli/answer.hpp"
+#include "cli/number_options.hpp"
 #include "cli/scale.hpp"
 #include "cli/scale_heads.hpp"
 #include "cli/terminal_style.hpp"
@@ -353,7 +354,7 @@ void add_scale_fit(Program& program, CLI::App& scale) {
                    "Study of the model as trained, at its own length; default: the same study");
   verb->add_option("--train-length", o->train_length, "Length it was trained for")
       ->required()
-      ->check(CLI::PositiveNumber);
+      ->transform(whole_number(question::at_least(1.0)));
   verb->add_option("--target", o->targets, "Lengths to be served: a list")->required();
   verb->add_option("--config", o->config,
                    "config.json, .gguf or preset: what the exported settings start from");

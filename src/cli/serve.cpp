@@ -19,6 +19,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/number_options.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/server/access_rules.hpp"
 #include "dewpoint/server/explorer.hpp"
@@ -132,7 +133,7 @@ void add_serve(Program& program) {
   const auto o = std::make_shared<ServeOptions>();
   o->explorer.port = 8017;
   verb->add_option("--port", o->explorer.port, "Port; 0: any that is free")
-      ->check(CLI::Range(0, 65535))
+      ->transform(whole_number(question::in(0.0, 65535.0)))
       ->capture_default_str();
   verb->add_option("--dir", o->folder, "Folder of studies: all that is read and written")
       ->capture_default_str();
@@ -150,7 +151,7 @@ void add_serve(Program& program) {
       ->excludes(file);
   verb->add_flag("--open", o->open, "Open the page in the browser");
   verb->add_option("--threads", o->explorer.threads, "Threads, 0 for all; never changes a result")
-      ->check(CLI::Range(0, 4096))
+      ->transform(whole_number(question::in(0.0, 4096.0)))
       ->capture_default_str();
   add_example(*verb, "dewpoint serve --dir studies --open");
   verb->callback([&program, o] { program.action = [o] { return run_serve(*o); }; });

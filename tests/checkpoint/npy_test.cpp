@@ -476,15 +476,24 @@ TEST(NpyFile, IsReadWhole) {
 
 TEST(NpyFile, IsNamedWhenItsContentIsWrong) {
   const test::ScratchFolder directory;
-  test::write_bytes(directory / "q.npy", "");
-  const Outcome refused = outcome([&] { (void)read_npy_matrix(directory / "q.npy"); });
+  const auto refusal_of = [&](std::string_view content) {
+    test::write_bytes(directory / "q.npy", std::string(content));
+    return outcome([&] { (void)read_npy_matrix(directory / "q.npy"); });
+  };
+  const std::string file = (directory / "q.npy").string();
+  const Outcome refused = refusal_of("NUM"), empty = refusal_of("");
   EXPECT_EQ(refused.code, Code::malformed_file);
-  expect_names(refused, (directory / "q.npy").string(), "magic", "''", "NUMPY");
+  expect_names(refused, file, "magic", "'NUM'", "NUMPY");
+  EXPECT_EQ(empty.code, Code::malformed_file);
+  EXPECT_EQ(empty.message, file + ": is empty, allowed: '\\x93NUMPY'");
 }
 
 TEST(NpyFile, IsNamedWhenItIsNotThere) {
   const test::ScratchFolder directory;
-  expect_unreadable(directory / "absent.npy", "nothing at this path");
+  const Outcome refused = outcome([&] { (void)read_npy_matrix(directory / "absent.npy"); });
+  EXPECT_EQ(refused.code, Code::unreadable_file);
+  EXPECT_EQ(refused.message,
+            (directory / "absent.npy").string() + ": no such file, allowed: a readable .npy file");
 }
 
 TEST(NpyFile, IsNotADirectoryOrADevice) {

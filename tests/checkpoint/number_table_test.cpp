@@ -65,8 +65,7 @@ TEST(NumberTable, SpeaksOfItsNumbersAsItsUserDoes) {
       [&] { (void)read_number_table(folder / "t", {.numbers = "probabilities", .row = "token"}); });
   EXPECT_EQ(absent.code, Code::unreadable_file);
   EXPECT_EQ(absent.message,
-            (folder / "t").string() +
-                ": file: found nothing at this path, allowed: a readable file of probabilities");
+            (folder / "t").string() + ": no such file, allowed: a readable file of probabilities");
 }
 
 TEST(NumberTable, IsRectangular) {

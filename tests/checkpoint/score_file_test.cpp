@@ -301,11 +301,11 @@ TEST(ScoreFile, IsNamedWhenItCannotBeRead) {
     const Outcome refused = outcome([&] { (void)read_scores(path); });
     EXPECT_EQ(refused.code, Code::unreadable_file) << refused.message;
     EXPECT_EQ(refused.message,
-              path.string() + ": file: found " + found + ", allowed: a readable file of scores");
+              path.string() + ": " + found + ", allowed: a readable file of scores");
   };
-  expect(folder / "absent.txt", "nothing at this path");
-  expect(folder / ".", "a directory");
-  expect("/dev/null", "something that is not a regular file");
+  expect(folder / "absent.txt", "no such file");
+  expect(folder / ".", "file: found a directory");
+  expect("/dev/null", "file: found something that is not a regular file");
 }
 
 TEST(ScoreFile, IsNamedWhenItsContentIsWrong) {
@@ -319,9 +319,9 @@ TEST(ScoreFile, IsNamedWhenItsContentIsWrong) {
         << refused.message;
   };
   expect("s.txt", "1 2 3\n4 inf 6", "line 2, number 2: found 'inf'");
-  expect("empty.txt", "", "file: found no numbers");
+  expect("empty.txt", "", "is empty");
   expect("mark.txt", "\xef\xbb\xbf", "file: found no numbers");
-  expect("empty.npy", "", "magic: found ''");
+  expect("empty.npy", "", "is empty");
   expect("s.npy", npy("(3,)", {1, kNan, 3}), "data: found nan in row 0, column 1");
 }
 
@@ -479,9 +479,8 @@ TEST_F(QueriesAndKeys, OfTooManyScoresAreRefusedBeforeAnythingIsAllocated) {
 
 TEST_F(QueriesAndKeys, MustBothBeThere) {
   write("q.npy", Matrix<double>(2, 4));
-  expect_refused(
-      1.0, Code::unreadable_file,
-      path("k.npy") + ": file: found nothing at this path, allowed: a readable .npy file");
+  expect_refused(1.0, Code::unreadable_file,
+                 path("k.npy") + ": no such file, allowed: a readable .npy file");
 }
 
 // --- files written by NumPy now ------------------------------------------------------------------

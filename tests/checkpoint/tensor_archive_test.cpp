@@ -100,7 +100,7 @@ TEST_F(Archives, JudgeADamagedFileByItsExtension) {
 }
 
 TEST_F(Archives, MustBeThere) {
-  expect_refused(folder_ / "none.npz", Code::unreadable_file, "file: found nothing at this path");
+  expect_refused(folder_ / "none.npz", Code::unreadable_file, "no such file");
   expect_refused(folder_ / "", Code::unreadable_file, "folder: found neither");
 }
 
@@ -173,7 +173,7 @@ TEST_F(Archives, NameAShardThatIsMissing) {
   write_index(R"({"a": "none.safetensors"})");
   const Outcome refused = outcome([&] { (void)TensorArchive::open(folder_ / ""); });
   EXPECT_EQ(refused.code, Code::unreadable_file);
-  EXPECT_NE(refused.message.find("none.safetensors: file: found nothing"), std::string::npos)
+  EXPECT_NE(refused.message.find("none.safetensors: no such file"), std::string::npos)
       << refused.message;
 }
 

@@ -1,5 +1,6 @@
 """What a newcomer meets: the guide, help, version, doctor, manual, completions, reproduce."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -49,6 +50,21 @@ class FrontDoor(ProgramTest):
         for word in ("dewpoint 0.", "commit", "SIMD", "BLAS  OpenBLAS", "MPI"):
             self.assertIn(word, text)
 
+    def test_the_version_is_an_object_too(self):
+        found = self.succeed_json("--version")
+        self.assertEqual(list(found), ["version", "commit", "simd", "blas", "mpi"])
+        self.assertIn(f"dewpoint {found['version']} (commit {found['commit']})", self.succeed("--version"))
+        self.assertEqual(found["simd"], self.succeed_json("doctor")["simd"])
+
+    # harness.py looks at both outputs.
+    def test_with_json_a_failure_is_an_object(self):
+        for words in (["melt"], ["phase", "point", "--gama", "1"], ["phase", "point", "--seed", "abc"],
+                      ["phase", "point", "--n", "1"], ["show", "no-such.study"], ["shwo", "--help"],
+                      ["condense", "-o", "no/such/folder/x.study"]):
+            status = self.run_program(*words).returncode
+            self.assertIn(status, (1, 2))
+            self.assertEqual(self.refuse(status, *words, "--json"), self.refuse(status, *words))
+
     def test_doctor_reports_what_is_missing(self):
         found = self.succeed_json("doctor")
         self.assertTrue(found["simd"])
@@ -60,16 +76,78 @@ class FrontDoor(ProgramTest):
         self.assertIn("melt", self.refuse(2, "melt"))
         self.assertIn("mop", self.refuse(2, "phase", "mop"))
 
+    def test_a_number_that_is_none_gets_one_short_line(self):
+        point, whole = ["phase", "point"], "is not a whole number"
+        for text in ("abc", "-1", "1.5", "18446744073709551616", "1e20"):
+            told = self.refuse(2, *point, "--seed", text).replace("'", "")
+            self.assertEqual(told, f"seed: {text} {whole} in [0, 2^64)")
+        self.assertEqual(self.refuse(2, *point, "--threads", "abc"), f"threads: 'abc' {whole} in [0, 4096]")
+        self.assertEqual(self.refuse(2, *point, "--threads", "4097"), f"threads: 4097 {whole} in [0, 4096]")
+        self.assertEqual(self.refuse(2, *point, "--n", "abc"), f"n: 'abc' {whole} in [0, 2^64)")
+        self.assertEqual(self.refuse(2, *point, "--tokens", "clustered", "--cluster-size", "-3"),
+                         f"cluster-size: -3 {whole} in [0, 2^53]")
+        self.assertEqual(self.refuse(2, "heads", "--rows", "1"), f"rows: 1 {whole} in [16, 1e7]")
+        for words in (["phase", "depth", "--n"], ["train", "--steps"], ["predict", "layer", "--n"]):
+            self.assertEqual(self.refuse(2, *words, "abc"), f"{words[-1][2:]}: 'abc' is not a number")
+
+    def test_every_verb_takes_counts_as_2e1(self):
+        counts = [(verb["verb"].split(), option["name"])
+                  for verb in json.loads(self.succeed("manual", "json"))
+                  for option in verb["options"] if option["kind"] == "whole"]
+        self.assertGreater(len(counts), 50)
+        for verb, name in counts:  # what is refused is not the count
+            result = self.run_program(*verb, f"--{name}", "2e1", "--no-such-option")
+            self.assertEqual(result.returncode, 2)
+            self.assertRegex(result.stderr, "--no-such-option|is required", f"{verb} --{name} 2e1")
+        small = ["--d", "8", "--eta", "none"]
+        self.assertEqual(self.succeed_json("phase", "point", "--n", "1e2", *small)["observables"],
+                         self.succeed_json("phase", "point", "--n", "100", *small)["observables"])
+        self.assertEqual(self.succeed_json("phase", "point", "--n", "010", *small)["parameters"]["n"], 10)
+        self.assertEqual(self.succeed_json("phase", "point", "--n", "10", "--seed", "18446744073709551615",
+                                           *small)["seed"], 2**64 - 1)
+
+    def test_a_mistyped_word_gets_the_nearest_and_its_help(self):
+        for words, told in (
+                (["phase", "point", "--gama", "1"],
+                 "no option --gama; did you mean --gamma? See dewpoint phase point --help"),
+                (["condense", "--drws=3", "--t", "1"],
+                 "no option --drws; did you mean --draws? See dewpoint condense --help"),
+                (["phase", "map", "--zzzzzz"], "no option --zzzzzz; see dewpoint phase map --help"),
+                (["--versio"], "no option --versio; did you mean --version? See dewpoint --help"),
+                (["shwo", "x"], "'shwo' is no verb of dewpoint; did you mean show? See dewpoint --help"),
+                (["phase", "pont"],
+                 "'pont' is no verb of dewpoint phase; did you mean point? See dewpoint phase --help"),
+                (["phase", "point", "extra"],
+                 "'extra' is a word too many; see dewpoint phase point --help"),
+                (["predict", "layer", "--n", "1e3"],
+                 "--rho is required; see dewpoint predict layer --help")):
+            self.assertEqual(self.refuse(2, *words), told)
+
     # The parser answers --help before it looks at words that it does not know.
     def test_unknown_verbs_have_no_help(self):
         for words in (["melt"], ["phase", "mop"], ["heads", "nosuch"], ["verify", "nosuch"]):
             for flag in ("--help", "-h"):
                 self.assertIn(f"'{words[-1]}' is no verb", self.refuse(2, *words, flag))
-        self.assertIn("'shwo' is no verb of dewpoint; did you mean 'show'?",
+        self.assertIn("'shwo' is no verb of dewpoint; did you mean show? See dewpoint --help",
                       self.refuse(2, "shwo", "--help"))
         self.assertIn("'melt' is no verb", self.refuse(2, "melt", "--version"))
         for words in (["heads", "sweep"], ["show", "no-such.study"], ["heads", self.folder.name]):
             self.assertIn("Usage:", self.succeed(*words, "--help"))
+
+    def test_a_wrong_path_and_an_empty_file_are_called_so(self):
+        for name in ("x.study", "x.toml", "x.json", "x.npy", "x.txt"):
+            with open(self.path("empty-" + name), "w", encoding="utf-8"):
+                pass
+        for words, name in ((["show"], "x.study"), (["figure"], "x.study"), (["run"], "x.toml"),
+                            (["export", "-o", "y.csv"], "x.study"), (["merge", "-o", "y.study"], "x.study"),
+                            (["heads"], "x.npy"), (["heads"], "x.json"), (["dew", "--scores"], "x.txt"),
+                            (["dew", "--scores"], "x.npy"), (["phase", "point", "--tokens"], "x.npy"),
+                            (["train", "--corpus"], "x.txt"), (["scale", "explain"], "x.json")):
+            with self.subTest(words=words, name=name):
+                self.assertIn("no such file", self.refuse(2, *words, name).lower())
+                told = self.refuse(2, *words, "empty-" + name)
+                self.assertIn("empty-" + name, told)
+                self.assertRegex(told, "is empty")
 
     def test_what_cannot_be_printed_is_a_failure(self):
         self.succeed("condense", "--n", "1e2,1e3", "--t", "1,2", "--draws", "4", "-o", "x.study")

@@ -34,11 +34,15 @@ class ProgramTest(unittest.TestCase):
         return json.loads(self.succeed(*arguments, "--json", **options))
 
     def refuse(self, status, *arguments, **options):
-        """The one line on standard error; nothing on standard output."""
+        """The one line on standard error; nothing on standard output, with --json the same as an object."""
         result = self.run_program(*arguments, **options)
         self.assertEqual(result.returncode, status, result.stderr)
-        self.assertEqual(result.stdout, "")
         lines = result.stderr.strip().split("\n")
         self.assertEqual(len(lines), 1, result.stderr)
         self.assertTrue(lines[0].startswith("dewpoint: "), lines[0])
-        return lines[0][len("dewpoint: "):]
+        message = lines[0][len("dewpoint: "):]
+        if "--json" in arguments:
+            self.assertEqual(json.loads(result.stdout), {"error": {"message": message, "status": status}})
+        else:
+            self.assertEqual(result.stdout, "")
+        return message

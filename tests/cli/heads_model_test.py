@@ -141,7 +141,7 @@ class Model(HeadsTest):
         with open(MODEL, "rb") as whole, open(self.path("cut.bin"), "wb") as cut:
             cut.write(whole.read(100000))
         for arguments, words in [
-            (["absent.bin", *READ], ["absent.bin", "nothing"]),
+            (["absent.bin", *READ], ["absent.bin", "no such file"]),
             (["cut.bin", *READ], ["cut.bin"]),
             ([MODEL], ["text", "--text", "--ids"]),
             ([MODEL, "--text", "few.txt", "--ids", "ids.txt"], ["--text", "--ids"]),

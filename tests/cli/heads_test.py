@@ -241,7 +241,7 @@ class Refusals(HeadsTest):
         with open(self.path("huge.safetensors"), "wb") as file:
             file.write(struct.pack("<Q", len(header)) + header)
         for file, words in [
-            ("absent.npz", ["absent.npz", "nothing"]),
+            ("absent.npz", ["absent.npz", "no such file"]),
             ("nokeys.npz", ["nokeys.npz", "k: ", "no such tensor"]),
             ("nan.npz", ["nan.npz", "nan", "layer 0"]),
             ("inf.safetensors", ["inf.safetensors", "inf"]),

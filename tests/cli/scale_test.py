@@ -236,7 +236,7 @@ class Explain(ProgramTest):
         for arguments, words in [
             ([], ["config", "preset", "--presets"]),
             (["deepsek-v3"], ["'deepsek-v3'", "did you mean 'deepseek-v3'?"]),
-            (["absent.json"], ["absent.json", "not there"]),
+            (["absent.json"], ["absent.json", "no such file"]),
             (["broken.json"], ["broken.json"]),
             (["text.json"], ["text.json", "config.json"]),
             (["negative.json"], ["negative.json", "rope_scaling.factor", "-4"]),

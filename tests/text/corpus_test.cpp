@@ -47,8 +47,8 @@ TEST(ReadText, NamesByteLineAndColumn) {
             file + ": line 3, column 5: found \\xff at byte 9 (counted from 0), allowed: UTF-8");
   EXPECT_EQ(refused("\xc3"),
             file + ": line 1, column 1: found \\xc3 at byte 0 (counted from 0), allowed: UTF-8");
-  EXPECT_EQ(refused(""), file + ": text: found 0 bytes, allowed: some");
-  EXPECT_EQ(refused("\xef\xbb\xbf"), file + ": text: found 0 bytes, allowed: some");
+  EXPECT_EQ(refused(""), file + ": is empty, allowed: a text");
+  EXPECT_EQ(refused("\xef\xbb\xbf"), file + ": is empty, allowed: a text");
   EXPECT_EQ(outcome([&] { (void)read_text(folder / "none.txt"); }).code, Code::unreadable_file);
 }
 

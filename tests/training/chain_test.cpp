@@ -489,9 +489,8 @@ TEST(ChainFile, IsNamedWhenItCannotBeRead) {
   const dewpoint::test::ScratchFolder folder;
   const Outcome refused = outcome([&] { (void)read_chain(folder / "absent.txt"); });
   EXPECT_EQ(refused.code, Code::unreadable_file);
-  EXPECT_EQ(refused.message,
-            (folder / "absent.txt").string() +
-                ": file: found nothing at this path, allowed: a readable file of probabilities");
+  EXPECT_EQ(refused.message, (folder / "absent.txt").string() +
+                                 ": no such file, allowed: a readable file of probabilities");
 }
 
 class ChainsFromNumPy : public dewpoint::test::NumPyFiles {};

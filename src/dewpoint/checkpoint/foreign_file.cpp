@@ -21,7 +21,7 @@ std::string last_error() { return std::generic_category().message(errno); }
 
 // What fstat says of an open file, or what stands in its way.
 std::string obstacle(int descriptor, struct stat& status) {
-  if (descriptor < 0) return errno == ENOENT ? "nothing at this path" : last_error();
+  if (descriptor < 0) return last_error();
   if (::fstat(descriptor, &status) != 0) return last_error();
   if (S_ISDIR(status.st_mode)) return "a directory";
   return S_ISREG(status.st_mode) ? "" : "something that is not a regular file";
@@ -32,6 +32,9 @@ std::string obstacle(int descriptor, struct stat& status) {
 // Without O_NONBLOCK a named pipe would keep us waiting for its other end.
 ForeignFile::ForeignFile(const std::filesystem::path& path, std::string_view allowed)
     : name_(path.string()), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  if (descriptor_ < 0 && errno == ENOENT) {
+    throw to_error(Code::unreadable_file, name_, {"", "no such file", std::string(allowed)});
+  }
   struct stat status {};
   std::string found = obstacle(descriptor_, status);
   if (!found.empty()) {

@@ -31,9 +31,15 @@ std::string obstacle(const std::filesystem::path& path) {
   std::error_code error;
   const auto type = std::filesystem::status(path, error).type();
   if (type == std::filesystem::file_type::regular) return {};
-  if (type == std::filesystem::file_type::not_found) return "nothing at this path";
   if (type == std::filesystem::file_type::directory) return "a directory";
   return error ? error.message() : "something that is not a regular file";
+}
+
+// There a reader stumbles over its first field, which is not what is wrong.
+bool is_empty_file(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error) &&
+         std::filesystem::file_size(path, error) == 0;
 }
 
 }  // namespace
@@ -51,11 +57,21 @@ std::string excerpt(std::string_view text) {
 }
 
 Error to_error(Code code, std::string_view name, const Refusal& refusal) {
+  const bool empty = code == Code::malformed_file && is_empty_file(name);
+  if (empty || refusal.field.empty()) {
+    return {code, fmt::format("{}: {}, allowed: {}", one_line(name),
+                              empty ? "is empty" : refusal.found, refusal.allowed)};
+  }
   return {code, fmt::format("{}: {}: found {}, allowed: {}", one_line(name), refusal.field,
                             refusal.found, refusal.allowed)};
 }
 
 std::ifstream open_regular_file(const std::filesystem::path& path, std::string_view allowed) {
+  std::error_code ignored;
+  if (std::filesystem::status(path, ignored).type() == std::filesystem::file_type::not_found) {
+    throw to_error(Code::unreadable_file, path.string(),
+                   {"", "no such file", std::string(allowed)});
+  }
   std::string found = obstacle(path);
   if (found.empty()) {
     std::ifstream file(path, std::ios::binary);

@@ -19,7 +19,7 @@
 namespace dewpoint::checkpoint {
 
 struct Refusal {
-  std::string field;
+  std::string field;  // none: `found` is said of the file, "no such file"
   std::string found;
   std::string allowed;
 };

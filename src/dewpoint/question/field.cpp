@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "dewpoint/core/error.hpp"
@@ -37,14 +36,6 @@ std::string excerpt(const std::string& text) {
 bool is_known_word(const Field& field, const std::string& word) {
   return field.words.empty() ||
          std::find(field.words.begin(), field.words.end(), word) != field.words.end();
-}
-
-std::optional<double> number_in(const std::string& text) {
-  double number = 0.0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc{} || rest != end || !std::isfinite(number)) return {};
-  return number;
 }
 
 bool allows(const Field& field, const Value& value) {

@@ -93,4 +93,12 @@ std::string short_text(double number) {
   return text;
 }
 
+std::optional<double> number_in(const std::string& text) {
+  double number = 0.0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || rest != end || !std::isfinite(number)) return {};
+  return number;
+}
+
 }  // namespace dewpoint::question

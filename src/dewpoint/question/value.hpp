@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -23,5 +24,7 @@ using Point = std::map<std::string, Value>;
 [[nodiscard]] std::string value_text(const Value& value);
 /// A number in as few letters as possible: 512, 0.05, 1e6, 1e-50.
 [[nodiscard]] std::string short_text(double number);
+/// The number that the whole text is; none for "abc", "1x", inf and nan.
+[[nodiscard]] std::optional<double> number_in(const std::string& text);
 
 }  // namespace dewpoint::question

@@ -164,7 +164,10 @@ constexpr const char* kResultKind = "result";
 constexpr const char* kSweepKind = "sweep";
 
 [[noreturn]] void throw_not_a_study(const fs::path& file) {
-  throw Error(Code::malformed_file, fmt::format("'{}' is not a Dewpoint study", file.string()));
+  std::error_code unknown;
+  const bool empty = fs::file_size(file, unknown) == 0;
+  throw Error(Code::malformed_file, fmt::format("'{}' {} a Dewpoint study", file.string(),
+                                                empty ? "is empty, and not" : "is not"));
 }
 
 // A PRAGMA takes no bound values; both are constants.

@@ -308,6 +308,9 @@ std::string read_limited(const fs::path& file) {
     throw Error(Code::malformed_file, fmt::format("{}: a study file of more than {} bytes",
                                                   file.string(), kMostFileBytes));
   }
+  if (text.empty()) {
+    throw Error(Code::malformed_file, file.string() + ": is empty; allowed: a study file");
+  }
   return text;
 }
 

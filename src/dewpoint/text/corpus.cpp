@@ -112,7 +112,7 @@ std::string read_text(const fs::path& file) {
   try {
     expect_text(text);
     if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
-    if (text.empty()) throw Refusal{"text", "0 bytes", "some"};
+    if (text.empty()) throw Refusal{"", "is empty", "a text"};
   } catch (const Refusal& refusal) {
     throw checkpoint::to_error(Code::bad_value, file.string(), refusal);
   }
