@@ -9,8 +9,8 @@
 #include "cli/console.hpp"
 #include "cli/figure_study.hpp"
 #include "cli/study_record.hpp"
-#include "cli/train_question.hpp"
 #include "dewpoint/experiments/layer_dynamics.hpp"
+#include "dewpoint/experiments/train_question.hpp"
 #include "dewpoint/report/layer_figures.hpp"
 #include "dewpoint/report/training_figures.hpp"
 
@@ -18,16 +18,16 @@ namespace dewpoint::cli {
 namespace {
 
 store::StudyRecord measure_training(const StudyEffort& effort) {
-  TrainOptions options;
-  options.steps = effort.quick ? 2000.0 : 3000.0;
-  const TrainQuestion question = question_of(options, effort.seed);
+  experiments::TrainQuestion asked;
+  asked.steps = effort.quick ? 2000 : 3000;
+  const experiments::Training training = training_of(asked, effort.seed);
   ProgressLine progress("fd-training");
   const RunContext context{effort.threads, stop_token(), progress.callback()};
-  experiments::TrainingRun run(question.run, 0, context);
+  experiments::TrainingRun run(training.run, 0, context);
   run.advance(context);
-  const training::Stages stages = training::find_stages(run.records(), question.thresholds);
+  const training::Stages stages = training::find_stages(run.records(), training.thresholds);
   run.revisit(stages, context);
-  return train_study(question, run, stages, effort.command);
+  return train_study(training, run, stages, effort.command);
 }
 
 // The models of Figures 4 and 5. Eight layers of eight heads take minutes.

@@ -108,7 +108,11 @@ void add_question(Program& program, CLI::App& predict, const Question& question,
   };
   CLI::App* verb = predict.add_subcommand(question.name, question.about);
   const auto asked = std::make_shared<Asked>();
-  asked->options.add_to(*verb);
+  if constexpr (requires { asked->options.add_to(program, *verb); }) {
+    asked->options.add_to(program, *verb);
+  } else {
+    asked->options.add_to(*verb);
+  }
   verb->add_flag("--json", asked->json, "One JSON object on standard output");
   add_example(*verb, question.example);
   verb->callback([&program, asked, answer] {

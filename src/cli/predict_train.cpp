@@ -11,7 +11,8 @@
 #include <optional>
 
 #include "cli/predict_options.hpp"
-#include "cli/train_question.hpp"
+#include "cli/question_options.hpp"
+#include "dewpoint/experiments/train_question.hpp"
 #include "dewpoint/theory/asymmetry.hpp"
 #include "dewpoint/theory/degenerate_point.hpp"
 #include "dewpoint/theory/markov_chain.hpp"
@@ -24,13 +25,13 @@ namespace dewpoint::cli {
 namespace {
 
 struct TrainTheoryOptions {
-  ChainOptions chain;
+  std::optional<QuestionOptions> chain;
   double width = 256.0;
   double size = 0.0;  // 0: not asked for
   double asymmetry = 0.0;
 
-  void add_to(CLI::App& verb) {
-    add_chain_options(verb, chain);
+  void add_to(Program& program, CLI::App& verb) {
+    chain.emplace(program, verb, question::fields_of<experiments::ChainQuestion>());
     verb.add_option("--m", width, "Width of the model")->capture_default_str();
     verb.add_option("--init", size, "Size of the initial weights, for times");
     verb.add_option("--asymmetry", asymmetry,
@@ -166,15 +167,17 @@ void require_asymmetry(const theory::TwoGroups& groups, double delta) {
 }
 
 Answer answer(const TrainTheoryOptions& o) {
-  const training::Chain chain = chain_of(o.chain);
+  const auto asked = o.chain->asked().first<experiments::ChainQuestion>();
+  const training::Chain chain = chain_of(asked);
+  const double persistence = *asked.lambda;
   require(o.width >= 1.0 && o.width <= 1e9 && o.width == std::floor(o.width), "m", o.width,
           "a whole number in [1, 1e9]");
   const auto width = static_cast<std::size_t>(o.width);
   require(chain.stationary.front() - chain.stationary.back() > 1e-9, "pi", chain.stationary.front(),
           "the most frequent: a uniform law has nothing to condense on");
-  require(chain.name != "lambda" || o.chain.persistence >= kLeastPersistence, "lambda",
-          o.chain.persistence, "in [1e-6, 1)");
-  const auto groups = two_groups(chain, o.chain.persistence);
+  require(chain.name != "lambda" || persistence >= kLeastPersistence, "lambda", persistence,
+          "in [1e-6, 1)");
+  const auto groups = two_groups(chain, persistence);
   Json json = heading("train", {{"chain", chain.name}, {"pi", chain.stationary}, {"m", width}});
   std::string text = fmt::format(
       "Gradient flow in the limit of long contexts, chain {}, pi = "
@@ -184,8 +187,7 @@ Answer answer(const TrainTheoryOptions& o) {
     json[key] = to_json(sheet);
     text += fmt::format("\n{}\n{}", title, to_text(sheet));
   };
-  add("critical_points", "Origin and second critical point",
-      general_sheet(chain, o.chain.persistence));
+  add("critical_points", "Origin and second critical point", general_sheet(chain, persistence));
   const auto origin = theory::origin_spectrum(chain.stationary, width);
   const auto outer = theory::outer_spectrum(chain.stationary, width);
   const auto attention = theory::attention_spectrum(chain.stationary, chain.transition, width);

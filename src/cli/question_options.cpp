@@ -55,7 +55,7 @@ QuestionOptions::QuestionOptions(Program& program, CLI::App& verb, const std::ve
     : fields_(fields) {
   for (const Field& field : fields) {
     const auto text = std::make_shared<std::string>();
-    const std::string name = "--" + field.name;
+    const std::string name = "--" + field.name + (field.also.empty() ? "" : ",--" + field.also);
     CLI::Option* option = nullptr;
     if (field.kind == Kind::flag) {
       option = verb.add_flag_function(
@@ -83,8 +83,7 @@ bool QuestionOptions::is_said_otherwise(const Field& field) const {
   });
 }
 
-void QuestionOptions::read(const Entry& entry, Asked& asked) const {
-  const Field& field = *entry.field;
+void QuestionOptions::read(const Entry& entry, const Field& field, Asked& asked) const {
   const bool given = entry.option->count() > 0;
   if (field.kind == Kind::flag) {
     if (given) asked.fixed[field.name] = true;
@@ -99,10 +98,14 @@ void QuestionOptions::read(const Entry& entry, Asked& asked) const {
   }
 }
 
-Asked QuestionOptions::asked() const {
+Asked QuestionOptions::asked() const { return asked(fields_); }
+
+Asked QuestionOptions::asked(const std::vector<Field>& fields) const {
   Asked asked;
-  for (const Entry& entry : entries_) read(entry, asked);
-  expect_consistent(fields_, asked.first_point());
+  for (const Entry& entry : entries_) {
+    if (const Field* field = find_field(fields, entry.field->name)) read(entry, *field, asked);
+  }
+  expect_consistent(fields, asked.first_point());
   return asked;
 }
 

@@ -21,6 +21,8 @@ class QuestionOptions {
   /// Checked one by one and together; the grids of the verb where nothing is said instead. Throws
   /// Error{bad_value} naming the option.
   [[nodiscard]] question::Asked asked() const;
+  /// The same for another question that shares some of the options: its fields, its ranges.
+  [[nodiscard]] question::Asked asked(const std::vector<question::Field>& fields) const;
 
  private:
   struct Entry {
@@ -29,7 +31,7 @@ class QuestionOptions {
     const CLI::Option* option;
   };
 
-  void read(const Entry& entry, question::Asked& asked) const;
+  void read(const Entry& entry, const question::Field& field, question::Asked& asked) const;
   [[nodiscard]] bool is_given(const std::string& name) const;
   [[nodiscard]] bool is_said_otherwise(const question::Field& field) const;
 

@@ -16,9 +16,10 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/query_keys.hpp"
+#include "cli/question_options.hpp"
 #include "cli/study_record.hpp"
 #include "cli/train_corpus.hpp"
-#include "cli/train_question.hpp"
+#include "cli/train_resume.hpp"
 #include "cli/train_text.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/grid.hpp"
@@ -32,11 +33,13 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using experiments::kTrain;
+using experiments::Training;
 using experiments::TrainingRun;
+using experiments::TrainQuestion;
 
 struct TrainCommand {
   CommonOptions common;
-  TrainOptions train;
+  std::optional<QuestionOptions> question;
   CorpusOptions text;
   double seeds = 1.0;
   std::string moments = "stages";
@@ -54,8 +57,7 @@ struct TrainCommand {
 /// Keeps a run that is under way in its file, so that whatever happens little is lost.
 class Keeper {
  public:
-  Keeper(const TrainQuestion& question, const TrainingRun& run, OutputFile file,
-         std::string command)
+  Keeper(const Training& question, const TrainingRun& run, OutputFile file, std::string command)
       : question_(question), run_(run), file_(std::move(file)), command_(std::move(command)) {}
 
   void keep() {
@@ -70,7 +72,7 @@ class Keeper {
 
  private:
   static constexpr std::chrono::seconds kInterval{30};
-  const TrainQuestion& question_;
+  const Training& question_;
   const TrainingRun& run_;
   OutputFile file_;
   std::string command_;
@@ -137,15 +139,22 @@ std::vector<std::string> draw_figures(const store::StudyRecord& study, const Out
   return files;
 }
 
+/// Checked. Throws Error{bad_value} naming the option.
+Training asked_of(const TrainCommand& o) {
+  const auto asked = o.question->asked().first<TrainQuestion>();
+  experiments::refuse_idle(asked);
+  return training_of(asked, o.common.seed);
+}
+
 struct Job {
-  TrainQuestion question;
+  Training question;
   std::unique_ptr<TrainingRun> run;
   std::string file;     // empty: not kept
   bool stages = false;  // weights are wanted at the stages
 };
 
 Job begin(const TrainCommand& o) {
-  Job job{question_of(o.train, o.common.seed), nullptr, o.output, false};
+  Job job{asked_of(o), nullptr, o.output, false};
   const bool kept = !o.output.empty() || !o.figures.empty();
   job.stages = kept && o.moments == "stages";
   if (!job.stages && o.moments != "none" && o.moments != "stages") {
@@ -155,6 +164,17 @@ Job begin(const TrainCommand& o) {
   job.run = std::make_unique<TrainingRun>(job.question.run, 0,
                                           RunContext{o.common.threads, stop_token(), {}});
   return job;
+}
+
+/// As the study says, with the new end.
+Training resumed(const TrainCommand& o, const store::StudyRecord& study) {
+  TrainQuestion asked = question_from(study, o.resume);
+  const auto end = o.question->asked().first<TrainQuestion>();
+  if (end.steps) asked.steps = end.steps;
+  if (end.time) asked.time = end.time;
+  training::Chain chain = chain_from(study, asked.chain.chain);
+  const TrainQuestion complete = resolved(asked, chain);
+  return training_of(complete, std::move(chain), study.seed);
 }
 
 Job begin_again(const TrainCommand& o) {
@@ -184,15 +204,9 @@ Job begin_again(const TrainCommand& o) {
                             "several runs",
                             o.resume));
   }
-  Job job{question_from(study, o.resume), nullptr, o.output.empty() ? o.resume : o.output, false};
-  experiments::TrainingQuestion& asked = job.question.run;
+  Job job{resumed(o, study), nullptr, o.output.empty() ? o.resume : o.output, false};
+  const experiments::TrainingQuestion& asked = job.question.run;
   const bool flow = asked.optimiser == experiments::Optimiser::flow;
-  if (flow ? o.train.steps : o.train.time) {
-    throw Error(Code::bad_value, fmt::format("{}: '{}' counts {}", flow ? "steps" : "time",
-                                             o.resume, flow ? "--time" : "--steps"));
-  }
-  if (const auto& until = flow ? o.train.time : o.train.steps) asked.until = *until;
-  experiments::check(asked);
   job.stages = o.moments == "stages";
   job.run = std::make_unique<TrainingRun>(asked, 0, RunContext{o.common.threads, stop_token(), {}});
   job.run->restore(study);
@@ -264,7 +278,7 @@ Answer run_seeds(const TrainCommand& o, const std::string& command) {
                 "--resume, --figures and --live");
   }
   if (!o.output.empty()) require_study_place({o.output, o.force}, kTrain);
-  const TrainQuestion question = question_of(o.train, o.common.seed);
+  const Training question = asked_of(o);
   const std::size_t count = whole_number("seeds", o.seeds, 1.0, 1e5);
   std::vector<experiments::TrainingNumbers> numbers;
   {
@@ -277,7 +291,7 @@ Answer run_seeds(const TrainCommand& o, const std::string& command) {
   answer.frames = {runs};
   if (!o.output.empty()) {
     store::StudyRecord study = begin_study(kTrain, question.run.seed, command);
-    study.parameters = parameters_of(question);
+    study.parameters = parameters_of(question.asked);
     study.frames = {runs};
     store::write_study({o.output, o.force}, study);
     answer.json["study"] = o.output;
@@ -305,8 +319,10 @@ Answer run_text(const TrainCommand& o, const std::string& command) {
   refuse_any(o.chain_options, "is for a chain, not for a text; leave it out");
   std::vector<const CLI::Option*> given = given_of(o.text_options);
   for (const CLI::Option* option : given_of(o.shared_options)) given.push_back(option);
+  const auto shared =
+      o.question->asked(question::fields_of<SharedOptions>()).first<SharedOptions>();
   return train_on_text(
-      {o.common, o.text, o.train, o.output, o.figures, o.resume, o.live, o.force, given}, command);
+      {o.common, o.text, shared, o.output, o.figures, o.resume, o.live, o.force, given}, command);
 }
 
 Answer run_chain(const TrainCommand& o, const std::string& command) {
@@ -316,11 +332,11 @@ Answer run_chain(const TrainCommand& o, const std::string& command) {
 
 // Every option of the question belongs to chains, to texts or to both.
 void sort_options(const CLI::App& verb, TrainCommand& o) {
-  const auto& shared = shared_with_texts();
+  const auto& shared = question::fields_of<SharedOptions>();
   for (const CLI::Option* option : verb.get_options()) {
     const std::string name = option->get_name();
     if (name == "--help") continue;
-    const bool both = std::find(shared.begin(), shared.end(), name) != shared.end();
+    const bool both = question::find_field(shared, name.substr(2)) != nullptr;
     (both ? o.shared_options : o.chain_options).push_back(option);
     if (name != "--steps" && name != "--time") o.question_options.push_back(option);
   }
@@ -332,7 +348,7 @@ void add_train(Program& program) {
   CLI::App* verb = program.app.add_subcommand(
       "train", "Training of attention on a chain or on a text: stages, focus and dilution");
   const auto o = std::make_shared<TrainCommand>();
-  add_train_options(*verb, o->train);
+  o->question.emplace(program, *verb, question::fields_of<TrainQuestion>());
   sort_options(*verb, *o);
   o->chain_options.push_back(
       verb->add_option("--seeds", o->seeds, "Runs that differ in data and weights, as a table")

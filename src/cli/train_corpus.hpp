@@ -14,7 +14,7 @@ namespace dewpoint::cli {
 struct CorpusCommand {
   const CommonOptions& common;
   const CorpusOptions& text;
-  const TrainOptions& shared;
+  SharedOptions shared;
   std::string output;
   std::string figures;
   std::string resume;

@@ -25,6 +25,11 @@ bool is_made_here(const std::string& tokenizer) {
   return tokenizer == "words" || tokenizer == "bpe";
 }
 
+template <class Target, class Given>
+void take(Target& target, const std::optional<Given>& given) {
+  if (given) target = static_cast<Target>(*given);
+}
+
 /// A count of an option, as it was given.
 template <class Count>
 void take_count(Count& target, const char* option, const std::optional<double>& given,
@@ -32,9 +37,9 @@ void take_count(Count& target, const char* option, const std::optional<double>& 
   if (given) target = static_cast<Count>(whole_number(option, *given, 1.0, most));
 }
 
-void take_model(TextQuestion& question, const CorpusOptions& options, const TrainOptions& shared) {
+void take_model(TextQuestion& question, const CorpusOptions& options, const SharedOptions& shared) {
   transformer::Shape& shape = question.shape;
-  take_count(shape.width, "m", shared.width, 8192.0);
+  take(shape.width, shared.m);
   take_count(shape.layers, "layers", options.layers, 64.0);
   take_count(shape.heads, "heads", options.heads, 8192.0);
   shape.residual = shared.residual;
@@ -53,9 +58,9 @@ void take_model(TextQuestion& question, const CorpusOptions& options, const Trai
 }
 
 void take_windows(TextQuestion& question, const CorpusOptions& options,
-                  const TrainOptions& shared) {
-  take_count(question.context, "s", shared.context, 1e5);
-  take_count(question.batch, "batch", shared.batch, 1e6);
+                  const SharedOptions& shared) {
+  take(question.context, shared.s);
+  take(question.batch, shared.batch);
   question.targets = kTargetNames.at(options.loss);
   if (question.targets == Targets::all && !options.causal) {
     throw Error(Code::bad_value,
@@ -69,7 +74,10 @@ void take_windows(TextQuestion& question, const CorpusOptions& options,
 }  // namespace
 
 void CorpusOptions::add_to(CLI::App& verb) {
-  verb.add_option("--corpus", corpus, "Text file to train on instead of a chain (UTF-8)");
+  verb.add_option(
+      "--corpus", corpus,
+      "Text file to train on instead of a chain (UTF-8); its s is 32, batch 256, steps 20000 "
+      "and record-every 50 unless given");
   verb.add_option("--tokenizer", tokenizer,
                   "Of a text: words, bpe (byte pairs, learned from it), or a tokenizer's file")
       ->capture_default_str();
@@ -98,28 +106,18 @@ void CorpusOptions::add_to(CLI::App& verb) {
   verb.add_option("--model", model, "Folder for the trained model, for dewpoint heads");
 }
 
-const std::vector<std::string>& shared_with_texts() {
-  static const std::vector<std::string> names = {
-      "--s",     "--batch", "--m",   "--residual", "--rate",
-      "--beta1", "--beta2", "--eps", "--steps",    "--record-every"};
-  return names;
-}
-
 void take_text_steps(TextQuestion& question, const CorpusOptions& options,
-                     const TrainOptions& shared) {
-  const auto take = [](double& target, const std::optional<double>& given) {
-    if (given) target = *given;
-  };
+                     const SharedOptions& shared) {
   take(question.adam.rate, shared.rate);
-  take(question.adam.first_decay, shared.first_decay);
-  take(question.adam.second_decay, shared.second_decay);
-  take(question.adam.epsilon, shared.epsilon);
-  take_count(question.steps, "steps", shared.steps, 1e9);
-  take_count(question.every, "record-every", shared.every, 1e9);
+  take(question.adam.first_decay, shared.beta1);
+  take(question.adam.second_decay, shared.beta2);
+  take(question.adam.epsilon, shared.eps);
+  take(question.steps, shared.steps);
+  take(question.every, shared.record_every);
   take_count(question.validate_every, "validate-every", options.validate_every, 1e9);
 }
 
-TextQuestion text_question_of(const CorpusOptions& options, const TrainOptions& shared,
+TextQuestion text_question_of(const CorpusOptions& options, const SharedOptions& shared,
                               std::uint64_t seed) {
   TextQuestion question;
   question.corpus.file = options.corpus;

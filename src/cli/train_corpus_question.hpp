@@ -8,16 +8,41 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "cli/train_question.hpp"
 #include "dewpoint/experiments/text_training.hpp"
+#include "dewpoint/question/field.hpp"
 #include "dewpoint/store/study.hpp"
 
 namespace dewpoint::cli {
 
-/// What only a text has. What it shares with a chain is in TrainOptions: context, batch, width,
-/// residual, rate, decays, epsilon, steps and how often one looks.
+using TextPairs = std::vector<std::pair<std::string, std::string>>;
+
+/// What a text has by the same options as a chain, with ranges and defaults of its own.
+struct SharedOptions {
+  std::optional<std::size_t> s, batch, m;
+  bool residual = false;
+  std::optional<double> rate, beta1, beta2, eps;
+  std::optional<std::size_t> steps, record_every;
+};
+
+template <class Visitor>
+void describe(Visitor& visit, SharedOptions& q) {
+  using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
+  visit("s", q.s, in(1.0, 1e5));
+  visit("batch", q.batch, in(1.0, 1e6));
+  visit("m", q.m, in(1.0, 8192.0));
+  visit("residual", q.residual);
+  visit("rate", q.rate);
+  visit("beta1", q.beta1);
+  visit("beta2", q.beta2);
+  visit("eps", q.eps);
+  visit("steps", q.steps, in(1.0, 1e9));
+  visit("record-every", q.record_every, in(1.0, 1e9));
+}
+
+/// What only a text has.
 struct CorpusOptions {
   std::string corpus;
   std::string tokenizer = "words";
@@ -33,17 +58,14 @@ struct CorpusOptions {
   void add_to(CLI::App& verb);
 };
 
-/// Names of the options of TrainOptions that a text has too.
-[[nodiscard]] const std::vector<std::string>& shared_with_texts();
-
 /// Checked. Throws Error{bad_value} naming the option.
 [[nodiscard]] experiments::TextQuestion text_question_of(const CorpusOptions& options,
-                                                         const TrainOptions& shared,
+                                                         const SharedOptions& shared,
                                                          std::uint64_t seed);
 
 /// Of these options only those of the optimiser, of steps and of looks. Throws Error{bad_value}.
 void take_text_steps(experiments::TextQuestion& question, const CorpusOptions& options,
-                     const TrainOptions& shared);
+                     const SharedOptions& shared);
 
 /// As a study keeps them, every number with the digits that give it back.
 [[nodiscard]] TextPairs text_parameters_of(const experiments::TextQuestion& question);

@@ -5,14 +5,17 @@
 
 #include <cmath>
 
+#include "cli/question_options.hpp"
 #include "cli/study_record.hpp"
 
 namespace dewpoint::cli {
 namespace {
 
 using experiments::Optimiser;
+using experiments::Training;
 using experiments::TrainingData;
 using experiments::TrainingQuestion;
+using experiments::TrainQuestion;
 
 std::string unit_of(const TrainingQuestion& run) {
   return run.optimiser == Optimiser::flow ? "time" : "step";
@@ -38,7 +41,7 @@ std::string optimiser_text(const TrainingQuestion& run) {
                      run.until);
 }
 
-std::string heading_text(const TrainQuestion& question, std::size_t rows) {
+std::string heading_text(const Training& question, std::size_t rows) {
   const TrainingQuestion& run = question.run;
   const std::size_t d = run.chain.vocabulary();
   const double deviation =
@@ -47,7 +50,7 @@ std::string heading_text(const TrainQuestion& question, std::size_t rows) {
       "chain {}{}, pi = ({:.4g}), {}\none layer{}, m = {}, {} weights from N(0, {:.3g}²); {}; seed "
       "{}\n",
       run.chain.name,
-      run.chain.name == "lambda" ? fmt::format(" = {:g}", question.persistence) : "",
+      question.asked.chain.lambda ? fmt::format(" = {:g}", *question.asked.chain.lambda) : "",
       fmt::join(run.chain.stationary, ", "), data_text(run, rows),
       run.residual ? " with residual" : "", run.width, 2 * run.width * (d + run.width), deviation,
       optimiser_text(run), run.seed);
@@ -189,19 +192,18 @@ Json flow_json(const training::GradientFlow& flow) {
           {"bdf_from", known(work.exchanged)}};
 }
 
-Json opening(const TrainQuestion& question) {
-  Json parameters = Json::object();
-  for (const auto& [name, value] : parameters_of(question)) parameters[name] = value;
+Json opening(const Training& question) {
   return {{"experiment", "train"},
           {"version", full_version()},
           {"seed", question.run.seed},
-          {"parameters", parameters},
+          {"parameters", parameters_json(question::fields_of<TrainQuestion>(), {},
+                                         question::point_of(question.asked))},
           {"thresholds", thresholds_json(question.thresholds)}};
 }
 
 }  // namespace
 
-Answer train_answer(const TrainQuestion& question, const experiments::TrainingRun& run,
+Answer train_answer(const Training& question, const experiments::TrainingRun& run,
                     const training::Stages& stages) {
   const training::Record& last = run.records().back();
   Json json = opening(question);
@@ -219,7 +221,7 @@ Answer train_answer(const TrainQuestion& question, const experiments::TrainingRu
   return {json, text};
 }
 
-Answer seeds_answer(const TrainQuestion& question, const Frame& runs) {
+Answer seeds_answer(const Training& question, const Frame& runs) {
   const std::vector<Column> columns = {{"run", "run", true},
                                        {"condensation", "condensation"},
                                        {"focus", "focus"},

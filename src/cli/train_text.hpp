@@ -7,16 +7,16 @@
 #include <vector>
 
 #include "cli/answer.hpp"
-#include "cli/train_question.hpp"
+#include "dewpoint/experiments/train_question.hpp"
 
 namespace dewpoint::cli {
 
 /// One run.
-[[nodiscard]] Answer train_answer(const TrainQuestion& question,
+[[nodiscard]] Answer train_answer(const experiments::Training& question,
                                   const experiments::TrainingRun& run,
                                   const training::Stages& stages);
 
 /// Several: one line each, then mean and standard error of those that have the number.
-[[nodiscard]] Answer seeds_answer(const TrainQuestion& question, const Frame& runs);
+[[nodiscard]] Answer seeds_answer(const experiments::Training& question, const Frame& runs);
 
 }  // namespace dewpoint::cli

@@ -37,9 +37,10 @@ class Running(TrainTest):
         found = self.train(*QUICK, "--seed", "7")
         self.assertEqual((found["experiment"], found["seed"]), ("train", 7))
         parameters = found["parameters"]
-        for name, value in (("chain", "lambda"), ("pi", "0.75,0.19,0.05,0.01"), ("m", "32"),
-                            ("optimiser", "adam"), ("data", "sampled"), ("s", "19"),
-                            ("rate", "0.002"), ("until", "200"), ("batch", "0")):
+        for name, value in (("chain", "lambda"), ("pi", "0.75,0.19,0.05,0.01"), ("m", 32),
+                            ("optimiser", "adam"), ("data", "sampled"), ("s", 19),
+                            ("rate", 0.002), ("steps", 200), ("batch", 0), ("time", None),
+                            ("double", False), ("record-every", 5), ("init", 0.01)):
             self.assertEqual(parameters[name], value, name)
         self.assertEqual(found["thresholds"]["rise"], 0.1)
         stages = found["stages"]
@@ -53,6 +54,11 @@ class Running(TrainTest):
         self.assertEqual(len(found["end"]["group_loss"]), 4)
         self.assertTrue(140 < found["rows"] < 2000)
         self.assertEqual({one["token"] for one in found["retractions"]} - {1, 2, 3}, set())
+
+    def test_options_have_second_names(self):
+        found = self.train("--width", "8", "--context", "5", "--every", "10", "--sequences", "500",
+                           "--steps", "20")["parameters"]
+        self.assertEqual([found[name] for name in ("m", "s", "record-every")], [8, 5, 10])
 
     def test_threads_change_nothing(self):
         for more in ([], ["--batch", "64"], ["--seeds", "3"]):
@@ -199,9 +205,9 @@ class Refusals(TrainTest):
             (["--eps", "1e-40"], ["eps", "1e-40"]),
             (["--steps", "0"], ["steps", "0"]),
             (["--steps", "10.5"], ["steps", "10.5", "whole"]),
-            (["--time", "10"], ["time", "--steps"]),
-            (["--optimiser", "flow", "--steps", "10"], ["steps", "--time"]),
-            (["--optimiser", "flow", "--rate", "0.1"], ["rate", "--rtol"]),
+            (["--time", "10"], ["time", "10", "steps"]),
+            (["--optimiser", "flow", "--steps", "10"], ["steps", "10", "give time"]),
+            (["--optimiser", "flow", "--rate", "0.1"], ["rate", "0.1", "give rtol"]),
             (["--optimiser", "flow", "--rtol", "1"], ["rtol", "1", "[1e-14, 0.01]"]),
             (["--rtol", "1e-6"], ["rtol", "flow"]),
             (["--record-every", "0"], ["record-every", "0"]),
@@ -275,6 +281,15 @@ rate = [1e-4, 2e-3]
         ((mean,),) = self.query("rates.study", "SELECT mean FROM result WHERE variable = 'peak' "
                                                "AND place = 'rate=0.002'")
         self.assertEqual(mean, sum(run["peak"] for run in runs) / 2)
+
+    def test_a_name_of_an_earlier_version_is_read(self):
+        self.write("rates.toml", self.STUDY.replace("steps = 150", "steps = 20\nrecord_every = 10"))
+        self.assertEqual(self.succeed_json("run", "rates.toml")["finished"], 2)
+
+    def test_a_study_reads_no_chain_from_a_file(self):
+        self.write("chain.txt", "0.5 0.5\n0.25 0.75\n")
+        self.write("rates.toml", self.STUDY.replace("steps = 150", "chain = \"chain.txt\""))
+        self.assertIn("chain.txt", self.refuse(2, "run", "rates.toml"))
 
     def test_mistakes_in_the_file_are_named(self):
         for change, words in ((("steps = 150", "steps = 150\ntime = 3"), ["time"]),

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "dewpoint/question/field.hpp"
 #include "experiments/training_cases.hpp"
 
 namespace dewpoint::experiments {
@@ -74,7 +75,7 @@ TEST(TrainingMoments, MomentsThatAreCloseHaveNamesOfTheirOwn) {
 
 TEST(TrainingMoments, RevisitKeepsTheStagesAndChangesNoRecord) {
   for (const Optimiser optimiser : {Optimiser::adam, Optimiser::flow}) {
-    SCOPED_TRACE(name_of(optimiser));
+    SCOPED_TRACE(question::word_for(optimiser));
     const TrainingQuestion question = quick(optimiser);
     const auto run = finished(question);
     const auto stages = training::find_stages(run->records(), standard_thresholds(optimiser));

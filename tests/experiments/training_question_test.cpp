@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "dewpoint/training/parameters.hpp"
+#include "dewpoint/question/field.hpp"
 #include "experiments/training_cases.hpp"
 
 namespace dewpoint::experiments {
@@ -50,7 +51,7 @@ TEST(TrainingQuestion, DescentAndFlowHaveStandardsOfTheirOwn) {
 }
 
 TEST(TrainingQuestion, EveryStandardIsAllowed) {
-  for (const auto& [name, optimiser] : optimiser_names()) {
+  for (const auto& [name, optimiser] : words_of(Optimiser{})) {
     TrainingQuestion question = standard_question(optimiser);
     question.chain = training::test::standard_chain();
     EXPECT_NO_THROW(check(question)) << name;
@@ -63,10 +64,12 @@ TEST(TrainingQuestion, EveryStandardIsAllowed) {
 }
 
 TEST(TrainingQuestion, NamesAreReadAsTheyAreWritten) {
-  EXPECT_EQ(optimiser_names().size(), 3U);
-  for (const auto& [name, optimiser] : optimiser_names()) EXPECT_EQ(name_of(optimiser), name);
-  EXPECT_EQ(training_data_names().size(), 3U);
-  for (const auto& [name, data] : training_data_names()) EXPECT_EQ(name_of(data), name);
+  EXPECT_EQ(words_of(Optimiser{}).size(), 3U);
+  for (const auto& [name, optimiser] : words_of(Optimiser{}))
+    EXPECT_EQ(question::word_for(optimiser), name);
+  EXPECT_EQ(words_of(TrainingData{}).size(), 3U);
+  for (const auto& [name, data] : words_of(TrainingData{}))
+    EXPECT_EQ(question::word_for(data), name);
 }
 
 // ---- refusals -----------------------------------------------------------------------------------
@@ -238,9 +241,9 @@ TEST(TrainingData, AModelWithoutWeightsGuesses) {
     TrainingQuestion question = seen_as(data);
     question.deviation = 1e-6;
     const training::Record first = finished(question)->records()[0];
-    EXPECT_NEAR(first.loss, std::log(4.0), 80e-12 + 1e-15) << name_of(data);
+    EXPECT_NEAR(first.loss, std::log(4.0), 80e-12 + 1e-15) << question::word_for(data);
     for (const double loss : first.group_loss) {
-      EXPECT_NEAR(loss, std::log(4.0), 80e-12 + 1e-15) << name_of(data);
+      EXPECT_NEAR(loss, std::log(4.0), 80e-12 + 1e-15) << question::word_for(data);
     }
   }
 }

@@ -12,7 +12,7 @@
 #include "dewpoint/experiments/phase.hpp"
 #include "dewpoint/experiments/phase_depth.hpp"
 #include "dewpoint/experiments/query.hpp"
-#include "dewpoint/experiments/training_options.hpp"
+#include "dewpoint/experiments/train_question.hpp"
 #include "dewpoint/scores/law_names.hpp"
 #include "dewpoint/server/refusal.hpp"
 #include "dewpoint/server/room.hpp"
@@ -221,12 +221,12 @@ TEST(CycleRoom, TrainsAsTheVerb) {
   ASSERT_GE(results.size(), 2u);
   const Json& last = results.back().json;
   EXPECT_EQ(last["complete"], true);
-  experiments::TrainOptions options;
-  options.width = 8;
-  options.sequences = 500;
-  options.steps = 60;
-  options.every = 10;
-  const auto question = experiments::question_of(options, 1);
+  experiments::TrainQuestion asked;
+  asked.m = 8;
+  asked.sequences = 500;
+  asked.steps = 60;
+  asked.record_every = 10.0;
+  const auto question = experiments::training_of(asked, 1);
   experiments::TrainingRun run(question.run, 0, {});
   run.advance({});
   const Json& loss = last["frames"]["trajectory"]["variables"]["loss"]["mean"];

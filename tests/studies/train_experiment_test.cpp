@@ -192,7 +192,7 @@ TEST(TrainExperiment, DefaultsAreThoseOfTheOptimiser) {
   EXPECT_EQ(filled("descent", "rise"), 0.02);
   EXPECT_EQ(filled("flow", "time"), 200.0);
   EXPECT_EQ(filled("flow", "m"), 16.0);
-  EXPECT_EQ(filled("flow", "record_every"), 0.25);
+  EXPECT_EQ(filled("flow", "record-every"), 0.25);
   const Point flow = train().resolved({{"optimiser", "flow"}});
   EXPECT_EQ(word_of(flow, "data"), "population");
   EXPECT_FALSE(has(flow, "rate"));
@@ -228,7 +228,7 @@ TEST(TrainExperiment, BadValuesAreNamed) {
   expect_refused(train(), {{"init", -0.1}}, "init: ");
   expect_refused(train(), {{"rate", 0.0}}, "rate: ");
   expect_refused(train(), {{"steps", 0.0}}, "steps: ");
-  expect_refused(train(), {{"record_every", 2.5}}, "record");
+  expect_refused(train(), {{"record-every", 2.5}}, "record");
   for (const double rise : {0.0, -0.1, 1.0}) {
     expect_refused(train(), {{"rise", rise}}, "rise: ");
   }

@@ -16,13 +16,6 @@ constexpr std::size_t kMostWidth = 8192;
 constexpr std::size_t kMostContext = 10'000;
 constexpr std::size_t kMostSequences = 100'000'000;
 
-template <class Word>
-std::string name_in(const std::map<std::string, Word>& names, Word word) {
-  const auto found =
-      std::find_if(names.begin(), names.end(), [&](const auto& one) { return one.second == word; });
-  return found->first;
-}
-
 void require_count(const char* field, std::size_t value, std::size_t least, std::size_t most) {
   require_option(value >= least && value <= most, field, static_cast<double>(value),
                  fmt::format("in [{}, {}]", least, most));
@@ -94,22 +87,19 @@ void check_duration(const TrainingQuestion& question) {
 
 }  // namespace
 
-const std::map<std::string, Optimiser>& optimiser_names() {
-  static const std::map<std::string, Optimiser> names = {
+const std::vector<std::pair<std::string, Optimiser>>& words_of(Optimiser) {
+  static const std::vector<std::pair<std::string, Optimiser>> words = {
       {"adam", Optimiser::adam}, {"descent", Optimiser::descent}, {"flow", Optimiser::flow}};
-  return names;
+  return words;
 }
 
-const std::map<std::string, TrainingData>& training_data_names() {
-  static const std::map<std::string, TrainingData> names = {
+const std::vector<std::pair<std::string, TrainingData>>& words_of(TrainingData) {
+  static const std::vector<std::pair<std::string, TrainingData>> words = {
       {"sampled", TrainingData::sampled},
       {"exact", TrainingData::exact},
       {"population", TrainingData::population}};
-  return names;
+  return words;
 }
-
-std::string name_of(Optimiser optimiser) { return name_in(optimiser_names(), optimiser); }
-std::string name_of(TrainingData data) { return name_in(training_data_names(), data); }
 
 TrainingQuestion standard_question(Optimiser optimiser) {
   TrainingQuestion question;

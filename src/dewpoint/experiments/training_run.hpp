@@ -11,11 +11,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dewpoint/core/error.hpp"
@@ -40,10 +40,8 @@ enum class TrainingData {
 enum class Optimiser { adam, descent, flow };
 
 /// "adam", "descent", "flow" and "sampled", "exact", "population": as options and files say them.
-[[nodiscard]] const std::map<std::string, Optimiser>& optimiser_names();
-[[nodiscard]] const std::map<std::string, TrainingData>& training_data_names();
-[[nodiscard]] std::string name_of(Optimiser optimiser);
-[[nodiscard]] std::string name_of(TrainingData data);
+[[nodiscard]] const std::vector<std::pair<std::string, Optimiser>>& words_of(Optimiser);
+[[nodiscard]] const std::vector<std::pair<std::string, TrainingData>>& words_of(TrainingData);
 
 struct TrainingQuestion {
   training::Chain chain;

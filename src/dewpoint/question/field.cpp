@@ -101,6 +101,7 @@ void expect_allowed(const Field& field, const Value& value) {
   if (field.kind == Kind::word && word != nullptr && !is_known_word(field, *word)) {
     refuse_word(field, *word);
   }
+  if (field.kind == Kind::numbers && word != nullptr) (void)parse_numbers(field.name, *word);
   if (!allows(field, value)) {
     const auto* number = std::get_if<double>(&value);
     refuse(field, number != nullptr ? short_text(*number) : "'" + value_text(value) + "'");

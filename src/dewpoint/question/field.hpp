@@ -115,6 +115,12 @@ struct Formerly {
 };
 constexpr Formerly formerly(const char* name) { return {name}; }
 
+/// A second name on the command line.
+struct Also {
+  const char* name;
+};
+constexpr Also also(const char* name) { return {name}; }
+
 /// A list of numbers that is one value, not an axis: a law over tokens.
 struct Numbers {
   std::vector<double> values;
@@ -144,6 +150,7 @@ struct Field {
   std::string instead_of = {};  // the field that says the same in other terms
   std::string only_with = {};   // the field without which it means nothing
   std::string formerly = {};    // an older name
+  std::string also = {};        // a second one, of the option
 
   [[nodiscard]] bool is_numeric() const { return kind == Kind::number || kind == Kind::whole; }
 };
@@ -280,6 +287,7 @@ class Declare {
   static void say(Field& field, const InsteadOf& other) { field.instead_of = other.name; }
   static void say(Field& field, const OnlyWith& other) { field.only_with = other.name; }
   static void say(Field& field, const Formerly& older) { field.formerly = older.name; }
+  static void say(Field& field, const Also& second) { field.also = second.name; }
 };
 
 /// Reads members into a point: those that are present.

@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "dewpoint/core/frame_json.hpp"
-#include "dewpoint/experiments/training_options.hpp"
+#include "dewpoint/experiments/train_question.hpp"
 #include "dewpoint/server/job.hpp"
 #include "dewpoint/server/refusal.hpp"
 #include "dewpoint/server/room.hpp"
@@ -16,10 +16,12 @@
 namespace dewpoint::server {
 namespace {
 
+using experiments::Training;
 using experiments::TrainingRun;
 using experiments::TrainQuestion;
 
 constexpr double kMostRecords = 4000.0;
+constexpr std::size_t kMostLiveTokens = 12;
 constexpr std::size_t kMostShownRecords = 200;  // of a run that is under way
 constexpr std::chrono::milliseconds kShownEvery{300};
 
@@ -37,7 +39,7 @@ Json frames_json(const std::vector<Frame>& frames) {
   return all;
 }
 
-Json run_json(const TrainQuestion& question, double time, bool complete, Json frames) {
+Json run_json(const Training& question, double time, bool complete, Json frames) {
   return {{"complete", complete},
           {"time", time},
           {"until", question.run.until},
@@ -45,27 +47,15 @@ Json run_json(const TrainQuestion& question, double time, bool complete, Json fr
           {"frames", std::move(frames)}};
 }
 
+// As the question says, but no files of the server are read, and laws are short.
 std::vector<Field> cycle_fields() {
-  Field law = list_field("pi", "0.75,0.19,0.05,0.01", 1e-12, 1.0, 12, "Stationary law; sum 1");
-  law.increasing = false;
-  return {
-      word_field("chain", "lambda", {"lambda", "metropolis", "birth-death", "cycle"}, "Chain"),
-      law,
-      number_field("lambda", 0.8, 0.0, 0.999, "How often a token repeats"),
-      word_field("optimiser", "adam", {"adam", "descent", "flow"}, "Optimiser"),
-      word_field("data", nullptr, {"sampled", "exact", "population"}, "How the chain is seen"),
-      live(whole_field("s", nullptr, 1.0, 64.0, "Context length [19]")),
-      live(whole_field("sequences", nullptr, 1.0, 1e6, "Sequences that are drawn [100000]")),
-      live(whole_field("batch", nullptr, 0.0, 1e6, "Sequences per step, 0 for all [0]")),
-      live(whole_field("m", nullptr, 1.0, 512.0, "Width of the model [256; 16 of a flow]")),
-      number_field("init", nullptr, 1e-9, 10.0, "Deviation of the initial weights [1/m]"),
-      flag_field("residual", "Add what goes into a layer to what comes out"),
-      number_field("rate", nullptr, 1e-9, 10.0, "Learning rate [1.5e-4; descent 0.1]"),
-      live(whole_field("steps", nullptr, 1.0, 20000.0, "Steps [3000]")),
-      live(number_field("time", nullptr, 1e-3, 2000.0, "Time of a flow [200]")),
-      number_field("record-every", nullptr, 1e-6, 20000.0, "Between two records [5; flow 0.25]"),
-      number_field("rise", nullptr, 1e-3, 0.999, "Rise of attention that counts as a cycle"),
-      seed_field()};
+  std::vector<Field> fields = described_fields(question::fields_of<TrainQuestion>());
+  for (Field& field : fields) {
+    if (field.name == "chain") field.words = training::chain_names();
+    if (field.name == "pi") field.count = kMostLiveTokens;
+  }
+  fields.push_back(seed_field());
+  return fields;
 }
 
 class CycleRoom final : public Room {
@@ -73,7 +63,7 @@ class CycleRoom final : public Room {
   CycleRoom() : Room("cycle", "train", "Training: focus and dilution", cycle_fields()) {}
 
   void check(const Question& question) const override {
-    const TrainQuestion asked = training_of(question);
+    const Training asked = training_of(question);
     const double records = asked.run.until / asked.run.every;
     if (records > kMostRecords) {
       throw TooLarge("record-every: makes more than 4000 records; record more rarely",
@@ -84,7 +74,7 @@ class CycleRoom final : public Room {
 
   void answer(const Question& question, const RunContext& context,
               const Publish& publish) const override {
-    const TrainQuestion asked = training_of(question);
+    const Training asked = training_of(question);
     const RunContext quiet{context.threads, context.stop, {}};
     TrainingRun run(asked.run, 0, quiet);
     train(asked, run, context, publish);
@@ -102,7 +92,7 @@ class CycleRoom final : public Room {
 
  private:
   // Shows the run every now and then.
-  static void train(const TrainQuestion& asked, TrainingRun& run, const RunContext& context,
+  static void train(const Training& asked, TrainingRun& run, const RunContext& context,
                     const Publish& publish) {
     auto last = Clock::now() - kShownEvery;
     run.advance(context, [&](std::span<const training::Record> records) {
@@ -114,7 +104,7 @@ class CycleRoom final : public Room {
   }
 
   // The exact expectation has a row per histogram: binomial(s + d − 1, d − 1) of them.
-  static void require_few_histograms(const TrainQuestion& asked) {
+  static void require_few_histograms(const Training& asked) {
     const double d = static_cast<double>(asked.run.chain.vocabulary());
     const double s = static_cast<double>(asked.run.context);
     const double rows = std::exp(std::lgamma(s + d) - std::lgamma(d) - std::lgamma(s + 1.0));
@@ -122,25 +112,10 @@ class CycleRoom final : public Room {
     throw TooLarge("s: the exact expectation has too many rows to be live", "s");
   }
 
-  static TrainQuestion training_of(const Question& question) {
-    experiments::TrainOptions options;
-    options.chain.name = question.text("chain");
-    options.chain.stationary = question.list("pi");
-    options.chain.persistence = question.number("lambda");
-    options.optimiser = question.text("optimiser");
-    if (question.given("data")) options.data = question.text("data");
-    options.context = question.optional_number("s");
-    options.sequences = question.optional_number("sequences");
-    options.batch = question.optional_number("batch");
-    options.width = question.optional_number("m");
-    options.deviation = question.optional_number("init");
-    options.residual = question.flag("residual");
-    options.rate = question.optional_number("rate");
-    options.steps = question.optional_number("steps");
-    options.time = question.optional_number("time");
-    options.every = question.optional_number("record-every");
-    options.rise = question.optional_number("rise");
-    return experiments::question_of(options, question.whole("seed"));
+  static Training training_of(const Question& question) {
+    const auto asked = question.asked(question::fields_of<TrainQuestion>()).first<TrainQuestion>();
+    experiments::refuse_idle(asked);
+    return experiments::training_of(asked, question.whole("seed"));
   }
 };
 

@@ -76,12 +76,17 @@ std::string toml_value(const Field& parameter) {
               : value_text(*parameter.standard);
 }
 
+std::string meaning_of(const Field& parameter) {
+  if (parameter.otherwise.empty()) return parameter.meaning;
+  return fmt::format("{} [{}]", parameter.meaning, parameter.otherwise);
+}
+
 std::string others(const Experiment& experiment, const Sample& sample) {
   std::string lines;
   for (const Field& parameter : experiment.parameters()) {
     if (sets(sample.fixed, parameter.name) || sets(sample.grid, parameter.name)) continue;
     lines += fmt::format("# {:<24}  # {}\n", parameter.name + " = " + toml_value(parameter),
-                         parameter.meaning);
+                         meaning_of(parameter));
   }
   return lines;
 }

@@ -195,6 +195,12 @@ void Flow::restore(std::span<const std::byte> bytes) {
 
 }  // namespace
 
+const std::vector<std::pair<std::string, FlowMethod>>& words_of(FlowMethod) {
+  static const std::vector<std::pair<std::string, FlowMethod>> words = {
+      {"auto", FlowMethod::automatic}, {"adams", FlowMethod::adams}, {"bdf", FlowMethod::bdf}};
+  return words;
+}
+
 std::unique_ptr<GradientFlow> gradient_flow(const TokenLoss& loss, const Parameters<double>& start,
                                             const FlowOptions& options) {
   DEWPOINT_EXPECTS(start.vocabulary() == loss.vocabulary());

@@ -25,6 +25,8 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "dewpoint/core/matrix.hpp"
@@ -33,6 +35,8 @@
 namespace dewpoint::training {
 
 enum class FlowMethod { automatic, adams, bdf };
+/// "auto", "adams", "bdf".
+[[nodiscard]] const std::vector<std::pair<std::string, FlowMethod>>& words_of(FlowMethod);
 
 struct FlowOptions {
   double relative_tolerance = 1e-8;
