@@ -151,7 +151,7 @@ class Edges(ProgramTest):
             plain, _ = self.complaint(command_without(verb, []))
             self.assertEqual(plain, "", verb)
             for option in described[verb.removesuffix(" --exact")]:
-                if not option["flag"] and not option["positional"] and option["name"] not in NOT_ASKED:
+                if option["kind"] != "flag" and not option["positional"] and option["name"] not in NOT_ASKED:
                     questions.append((verb, option["name"]))
         self.assertGreater(len(questions), 100)
         with ThreadPoolExecutor(2) as pool:
