@@ -177,7 +177,7 @@ def test_scores_of_a_head_may_be_an_array(program, tmp_path):
     (lambda: dp.open_study("missing.study"), FileNotFoundError, "missing.study"),
     (lambda: dp.dew.head(numpy.zeros((2, 2, 2))), ValueError, "scores: shape [2, 2, 2]"),
     (lambda: dp.train(steps=0), ValueError, "steps: "),
-    (lambda: dp.query(theta=1, beta=1), ValueError, "theta excludes beta"),
+    (lambda: dp.query(theta=1, beta=1), ValueError, "beta: 1 is given beside theta"),
     (lambda: dp.scale.explain("no-such-model"), ValueError, "preset 'no-such-model' is not known"),
 ], ids=str)
 def test_what_is_wrong_is_named(call, kind, words):

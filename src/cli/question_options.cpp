@@ -78,8 +78,7 @@ bool QuestionOptions::is_given(const std::string& name) const {
 // Whether another option says the same in other terms.
 bool QuestionOptions::is_said_otherwise(const Field& field) const {
   return std::any_of(fields_.begin(), fields_.end(), [&](const Field& other) {
-    const bool same = other.instead_of == field.name || field.instead_of == other.name;
-    return same && is_given(other.name);
+    return are_alternatives(field, other) && is_given(other.name);
   });
 }
 
@@ -117,7 +116,12 @@ Json parameters_json(const std::vector<Field>& fields, const Asked& asked, const
     const auto found = complete.find(field.name);
     all[field.name] = found == complete.end() ? Json() : json_of(found->second);
   }
-  for (const Axis& axis : asked.grid) all[axis.name] = axis.values;
+  for (const Axis& axis : asked.grid) {
+    for (const Field& field : fields) {
+      if (are_alternatives(field, *find_field(fields, axis.name))) all[field.name] = nullptr;
+    }
+    all[axis.name] = axis.values;
+  }
   return all;
 }
 

@@ -40,7 +40,7 @@ class QuestionOptions {
 };
 
 /// {"n": [1e2, 1e6], "sigma": 1, "top": null}: every field, lists for axes, null for what is absent
-/// from a complete question.
+/// from a complete question or said by an axis in other terms.
 [[nodiscard]] Json parameters_json(const std::vector<question::Field>& fields,
                                    const question::Asked& asked, const question::Point& complete);
 /// As a study keeps them.

@@ -21,7 +21,9 @@ class Point(ProgramTest):
     def test_json_carries_parameters_errors_and_predictions(self):
         out = self.point("--d", "5", "--n", "1e3,1e15", "--theta", "0.2,5", "--seed", "7")
         self.assertEqual(out["seed"], 7)
-        self.assertEqual(out["parameters"]["d"], 5)
+        self.assertEqual(out["parameters"],
+                         {"d": 5, "n": [1e3, 1e15], "theta": [0.2, 5], "beta": None, "edge": None,
+                          "draws": 400, "top": None, "bound": None, "ranks": 8})
         self.assertEqual(out["regime"], [["subcritical", "critical"]] * 2)
         result, theory = out["result"]["variables"], out["theory"]["variables"]
         self.assertAlmostEqual(result["beta_star"]["mean"][0], math.sqrt(750), 9)
@@ -58,7 +60,18 @@ class Point(ProgramTest):
             for name in ("participation", "bias"):
                 self.assertAlmostEqual(out["result"]["variables"][name]["mean"][0][0],
                                        by_theta["result"]["variables"][name]["mean"][0][0], 9)
-        self.refuse(2, "query", "point", "--theta", "1", "--beta", "2")
+        self.assertEqual(by_edge["parameters"]["edge"], [2])
+        self.assertIsNone(by_edge["parameters"]["theta"])
+        self.assertIsNone(by_edge["parameters"]["beta"])
+
+    def test_keys_are_a_whole_number(self):
+        out = self.point("--n", "10.5,99.6", "--theta", "1")
+        self.assertEqual(out["result"]["dimensions"]["n"], [11, 100])
+
+    def test_as_many_weights_as_asked(self):
+        out = self.point("--n", "1e6", "--theta", "1", "--ranks", "70")["result"]["variables"]
+        self.assertEqual(len(out["weight"]["mean"][0][0]), 70)
+        self.assertEqual(out["top_count"]["mean"], [70])
 
     def test_threads_do_not_change_a_byte(self):
         arguments = ["query", "point", "--n", "1e4,1e9", "--theta", "0.3,1", "--draws", "100",
@@ -83,22 +96,27 @@ class Point(ProgramTest):
 
     def test_refusals_name_the_field_the_value_and_what_is_allowed(self):
         for arguments, words in [
-            (["--d", "1"], ["d", "1", "[2, 512]"]),
-            (["--d", "2.5"], ["d", "2.5", "whole"]),
-            (["--n", "1"], ["n", "1", "[2, "]),
-            (["--n", "10.5"], ["n", "10.5", "whole"]),
+            (["--d", "1"], ["d: 1 is not a whole number in [2, 512]"]),
+            (["--d", "513"], ["d: 513 is not a whole number in [2, 512]"]),
+            (["--d", "2.5"], ["d: 2.5 is not a whole number"]),
+            (["--n", "1"], ["n: 1 is not a number in [2, 1e300]"]),
+            (["--n", "1e301"], ["n: 1e301 is not a number in [2, 1e300]"]),
             (["--n", "1e3,abc"], ["n", "abc"]),
             (["--d", "2", "--n", "1e200"], ["n", "1e+200", "[2, "]),
-            (["--n", "10", "--top", "11"], ["top", "11", "n = 10"]),
-            (["--top", "0"], ["top", "0", "[1, "]),
-            (["--theta", "0,1"], ["theta", "0", "> 0"]),
-            (["--theta", "-1"], ["theta", "-1", "> 0"]),
-            (["--beta", "0"], ["beta", "0", "> 0"]),
-            (["--edge", "0"], ["edge", "0", "> 0"]),
-            (["--draws", "1"], ["draws", "1", "[2, "]),
-            (["--bound", "0"], ["bound", "0", "> 0"]),
+            (["--n", "10", "--top", "11"], ["top: 11 ", "n = 10"]),
+            (["--n", "10", "--top", "7"], ["top: 7 ", "from 8, as many as ranks"]),
+            (["--top", "0"], ["top: 0 is not a whole number in [1, 1e6]"]),
+            (["--theta", "0,1"], ["theta: 0 is not a number above 0"]),
+            (["--theta", "-1"], ["theta: -1 is not a number above 0"]),
+            (["--theta", "1", "--beta", "2"], ["beta: 2 is given beside theta"]),
+            (["--edge", "1", "--beta", "2"], ["beta: 2 is given beside edge"]),
+            (["--beta", "0"], ["beta: 0 is not a number in (0, 1e299]"]),
+            (["--edge", "0"], ["edge: 0 is not a number above 0"]),
+            (["--draws", "1"], ["draws: 1 is not a whole number in [2, 1e8]"]),
+            (["--bound", "0"], ["bound: 0 is not a number above 0"]),
+            (["--ranks", "0"], ["ranks: 0 is not a whole number in [1, 4096]"]),
             (["--n", "1e6", "--theta", "0.01", "--bound", "1e-9"], ["bound", "1e-09", "4096"]),
-            (["--top", "8", "--bound", "1e-3"], ["bound", "top"]),
+            (["--top", "8", "--bound", "1e-3"], ["bound: 0.001 is given beside top"]),
             (["--no-such-option"], ["no-such-option"]),
         ]:
             message = self.refuse(2, "query", "point", *arguments)

@@ -232,6 +232,18 @@ TEST(Query, ChoosesHowManyKeysToDrawForABound) {
   EXPECT_THROW((void)query(asked), Error);
 }
 
+// At least as many keys as weights are asked for, and no more than there are.
+TEST(Query, DrawsAKeyForEveryRank) {
+  Query asked = question(5, {1e6}, {1.0}, 10);
+  EXPECT_EQ(top_count(asked, 1e6), 64U);
+  EXPECT_EQ(top_count(asked, 20.0), 20U);
+  asked.ranks = 100;
+  EXPECT_EQ(top_count(asked, 1e6), 100U);
+  EXPECT_EQ(top_count(asked, 3.0), 3U);
+  asked.bound = 1.0;
+  EXPECT_EQ(top_count(asked, 1e6), 100U);
+}
+
 TEST(Query, RefusesWhatIsOutOfRange) {
   const auto refused = [](const auto& change) {
     Query asked = question(5, {1e3}, {1.0}, 10);
@@ -244,6 +256,7 @@ TEST(Query, RefusesWhatIsOutOfRange) {
   refused([](Query& q) { q.n = {10.5}; });
   refused([](Query& q) { q.n = {}; });
   refused([](Query& q) { q.top = 1001; });
+  refused([](Query& q) { q.top = 7; });
   refused([](Query& q) { q.temperatures = {0.0}; });
   refused([](Query& q) { q.temperatures = {-1.0}; });
   refused([](Query& q) { q.temperatures = {1e299}; });

@@ -122,6 +122,22 @@ TEST(Field, RefusesWhatDoesNotFitTogether) {
   EXPECT_EQ(refusal({{"rough", true}, {"area", 1.0}}), "");
 }
 
+TEST(Field, KnowsItsAlternatives) {
+  const auto named = [](const char* name, const char* other) {
+    Field field{name, Kind::number, {}, ""};
+    field.instead_of = other;
+    return field;
+  };
+  const Field length = named("length", ""), area = named("area", "length"),
+              volume = named("volume", "length"), weight = named("weight", "");
+  EXPECT_TRUE(are_alternatives(length, area));
+  EXPECT_TRUE(are_alternatives(area, length));
+  EXPECT_TRUE(are_alternatives(area, volume));
+  EXPECT_FALSE(are_alternatives(area, area));
+  EXPECT_FALSE(are_alternatives(length, weight));
+  EXPECT_FALSE(are_alternatives(area, weight));
+}
+
 TEST(Field, ReadsTextsAsPeopleWriteThem) {
   EXPECT_EQ(parse_value(field("count"), "4e0"), Value(4.0));
   EXPECT_EQ(parse_value(field("weight"), "1e-3"), Value(0.001));

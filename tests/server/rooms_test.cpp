@@ -187,6 +187,24 @@ TEST(QueryRoom, HasTheFramesOfTheLibraryAndASphere) {
   }
   EXPECT_TRUE(answers(*room, {{"d", 3}, {"n", 5000}, {"draws", 50}})[0].arrays.empty());
   EXPECT_EQ(refusal_status(*room, {{"theta", 1}, {"beta", 2}}), 400);
+  EXPECT_EQ(refusal_status(*room, {{"beta", 0}}), 400);
+}
+
+// The grid of theta is the default only where no temperature is given.
+TEST(QueryRoom, TakesATemperatureInEveryUnit) {
+  const auto room = make_query_room();
+  for (const char* unit : {"theta", "beta", "edge"}) {
+    const auto results = answers(*room, {{"n", 16}, {"draws", 4}, {unit, "1,3"}});
+    EXPECT_EQ(results.back().json["query"]["dimensions"][unit], Json({1.0, 3.0})) << unit;
+  }
+  const auto silent = answers(*room, {{"n", 16}, {"draws", 4}});
+  EXPECT_EQ(silent.back().json["query"]["dimensions"]["theta"], Json({0.2, 1.0, 5.0}));
+}
+
+TEST(QueryRoom, AnswersSoManyCellsAtOnce) {
+  const auto room = make_query_room();
+  const Json many = {{"n", "1e2:1e9:8:log"}, {"theta", "1:25:25"}};
+  EXPECT_THROW(room->check(Question(room->verb(), room->fields(), many)), TooLarge);
 }
 
 TEST(QueryRoom, TheoryDeclinesWhereItsFormulasEnd) {

@@ -138,6 +138,13 @@ TEST(QueryExperiment, TwoWaysToAskAreOnePoint) {
   EXPECT_EQ(text({{"n", 1e6}}), text({{"n", 1e6}, {"top", 64.0}}));
 }
 
+// Keys of stored cells are made of this text.
+TEST(QueryExperiment, APointIsAddressedAsEver) {
+  EXPECT_EQ(query().schema(), 1);
+  EXPECT_EQ(resolved_text(query(), {{"d", 3.0}, {"n", 1000.0}, {"beta", 1000.0}, {"draws", 200.0}}),
+            R"({"beta":1000,"d":3,"draws":200,"n":1000,"ranks":8,"top":64})");
+}
+
 TEST(QueryExperiment, BadValuesAreNamed) {
   expect_refused(query(), {{"d", 1.0}}, "d: ");
   expect_refused(query(), {{"d", 513.0}}, "d: ");
@@ -146,7 +153,10 @@ TEST(QueryExperiment, BadValuesAreNamed) {
   expect_refused(query(), {{"beta", 0.0}}, "beta: ");
   expect_refused(query(), {{"theta", -1.0}}, "theta: ");
   expect_refused(query(), {{"edge", -1.0}}, "edge: ");
-  expect_refused(query(), {{"edge", 1.0}, {"beta", 1.0}}, "edge: ");
+  expect_refused(query(), {{"edge", 1.0}, {"beta", 1.0}}, "beta: 1 is given beside edge");
+  expect_refused(query(), {{"edge", 1.0}, {"theta", 1.0}}, "edge: 1 is given beside theta");
+  expect_refused(query(), {{"beta", 1e300}}, "beta: ");
+  expect_refused(query(), {{"n", 1e300}, {"d", 3.0}, {"theta", 2.0}}, "theta: ");
   expect_refused(query(), {{"draws", 1.0}}, "draws: ");
   expect_refused(query(), {{"top", 7.0}}, "top: ");
   expect_refused(query(), {{"n", 100.0}, {"top", 200.0}}, "top: ");

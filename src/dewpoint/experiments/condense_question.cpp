@@ -6,11 +6,10 @@
 #include <cmath>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/experiments/option_checks.hpp"
 
 namespace dewpoint::experiments {
 namespace {
-
-double whole(double n) { return n < 0x1p53 ? std::round(n) : n; }
 
 constexpr double kStandardBound = 1e-3;
 constexpr double kMostLoad = 1000.0;
@@ -43,7 +42,7 @@ void resolve_top(CondenseQuestion& q) {
 }  // namespace
 
 CondenseQuestion resolved(CondenseQuestion q) {
-  q.n = whole(q.n);
+  q.n = whole_length(q.n);
   if (!q.keys_dimension) {
     q.unscaled.reset();
   } else {
@@ -79,7 +78,7 @@ Condense condense_of(const question::Asked& asked, std::uint64_t seed) {
   Condense all = condense_of(first);
   all.seed = seed;
   all.n = asked.numbers("n");
-  std::transform(all.n.begin(), all.n.end(), all.n.begin(), whole);
+  std::transform(all.n.begin(), all.n.end(), all.n.begin(), whole_length);
   if (first.beta && all.n.size() > 1) {
     throw Error(Code::bad_value, "beta: several n have several loads; allowed: one n, or t");
   }

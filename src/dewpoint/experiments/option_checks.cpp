@@ -22,6 +22,8 @@ std::size_t whole_number(const char* field, double value, double least, double m
   return static_cast<std::size_t>(value);
 }
 
+double whole_length(double n) { return n < 0x1p53 ? std::round(n) : n; }
+
 void check_adam(const training::AdamOptions& adam) {
   require_option(std::isfinite(adam.rate) && adam.rate > 0.0, "rate", adam.rate,
                  "a number above 0");

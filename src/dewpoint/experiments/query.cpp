@@ -18,9 +18,8 @@
 namespace dewpoint::experiments {
 namespace {
 
-constexpr int kDefaultTop = 64;
+constexpr std::size_t kDefaultTop = 64;
 constexpr std::size_t kBatch = 16'384;  // draws held in memory at a time
-constexpr double kLargestInverseTemperature = 1e299;
 
 // What is averaged over draws, in storage order. Lengths are in units of 1/β*.
 enum Value : std::size_t {
@@ -96,32 +95,31 @@ struct Row {
   std::vector<Column> columns;
 };
 
-std::size_t top_count(const Query& p, const Row& row) {
-  if (p.bound == 0.0 && p.top > 0) return p.top;
-  if (p.bound == 0.0) {
-    return row.n < kDefaultTop ? static_cast<std::size_t>(row.n) : std::size_t{kDefaultTop};
+std::vector<double> betas_of(const Query& p, const QueryScales& scales) {
+  std::vector<double> betas;
+  for (const double value : p.temperatures) {
+    betas.push_back(inverse_temperature(p.unit, value, scales));
   }
-  const scores::SphereLaw law(p.dimension);
-  std::size_t most = 1;
-  for (const double beta : row.betas) {
-    const scores::TopCountSearch search{p.bound};
-    const auto count = scores::choose_top_count(law, std::log(row.n), beta, search, p.seed);
-    if (!count) {
-      throw Error(Code::bad_value,
-                  fmt::format("bound: {} is not reached with {} keys at n = {}, beta = {}", p.bound,
-                              search.most, row.n, beta));
-    }
-    most = std::max(most, *count);
-  }
-  return most;
+  return betas;
+}
+
+std::size_t no_more_than(double n, std::size_t count) {
+  return n < static_cast<double>(count) ? static_cast<std::size_t>(n) : count;
+}
+
+std::size_t bounded_top_count(const Query& p, double n, double beta) {
+  const scores::TopCountSearch search{p.bound};
+  const auto count =
+      scores::choose_top_count(scores::SphereLaw(p.dimension), std::log(n), beta, search, p.seed);
+  if (count) return *count;
+  throw Error(Code::bad_value,
+              fmt::format("bound: {} is not reached with {} keys at n = {}, beta = {}", p.bound,
+                          search.most, n, beta));
 }
 
 Row empty_row(const Query& p, double n) {
-  Row row{n, query_scales(p.dimension, std::log(n)), {}, 0, {}};
-  for (const double value : p.temperatures) {
-    row.betas.push_back(inverse_temperature(p.unit, value, row.scales));
-  }
-  row.top = top_count(p, row);
+  const QueryScales scales = query_scales(p.dimension, std::log(n));
+  Row row{n, scales, betas_of(p, scales), top_count(p, n), {}};
   row.columns.resize(row.betas.size());
   return row;
 }
@@ -276,8 +274,12 @@ void check_count(const Query& p, double n) {
                 fmt::format("n: {} is not a whole number in [2, {:.3g}]", n,
                             std::exp(std::min(law.most_log_scores(), std::log(1e300)))));
   }
-  if (p.bound == 0.0 && static_cast<double>(p.top) > n) {
-    throw Error(Code::bad_value, fmt::format("top: {} is not at most n = {}", p.top, n));
+  const std::size_t least = no_more_than(n, p.ranks);
+  const bool given = p.bound == 0.0 && p.top > 0;
+  if (given && (p.top < least || static_cast<double>(p.top) > n)) {
+    throw Error(Code::bad_value, fmt::format("top: {} is not a whole number from {}, as many as "
+                                             "ranks, to n = {}",
+                                             p.top, least, n));
   }
 }
 
@@ -331,6 +333,16 @@ Query resolved(Query p) {
     throw Error(Code::bad_value, fmt::format("bound: {} is not a finite number >= 0", p.bound));
   }
   return p;
+}
+
+std::size_t top_count(const Query& p, double n) {
+  if (p.bound == 0.0 && p.top > 0) return p.top;
+  if (p.bound == 0.0) return no_more_than(n, std::max(kDefaultTop, p.ranks));
+  std::size_t most = no_more_than(n, p.ranks);
+  for (const double beta : betas_of(p, query_scales(p.dimension, std::log(n)))) {
+    most = std::max(most, bounded_top_count(p, n, beta));
+  }
+  return most;
 }
 
 QueryResult query(const Query& parameters, const RunContext& context) {

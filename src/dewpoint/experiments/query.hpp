@@ -33,6 +33,9 @@ struct QueryScales {
 ///   Properties  (1) d = 3: all are n/2, t_n its inverse.
 [[nodiscard]] QueryScales query_scales(int dimension, double log_n);
 
+/// Most β that is sampled.
+inline constexpr double kLargestInverseTemperature = 1e299;
+
 enum class TemperatureUnit { beta, theta, edge };
 
 /// "beta", "theta", "edge".
@@ -48,7 +51,8 @@ struct Query {
   TemperatureUnit unit = TemperatureUnit::theta;
   std::vector<double> temperatures = {1.0};  // in that unit
   std::size_t draws = 4000;                  // errors fall as its square root
-  std::size_t top = 0;      // k, the keys drawn one by one; 0: 64, or n if that is less
+  std::size_t top =
+      0;  // k, the keys drawn one by one, at least `ranks`; 0: 64, or n if that is less
   double bound = 0.0;       // above 0: the k whose mean W bound on log Z is this, instead of `top`
   std::size_t ranks = 8;    // how many ordered weights
   bool keep_draws = false;  // return single draws too
@@ -56,9 +60,14 @@ struct Query {
 };
 
 /// Checks and completes the parameters. Throws Error{bad_value} naming the field: d < 2, n < 2 or
-/// not whole, k > n, a temperature that is not positive, draws < 2, a bound that 4096 keys do not
-/// reach.
+/// not whole, k > n, k < ranks, a temperature that is not positive, draws < 2, a bound that 4096
+/// keys do not reach.
 [[nodiscard]] Query resolved(Query parameters);
+
+/// The k of a resolved question at this n: `top`, or the one that `bound` needs at every
+/// temperature, or the standard one; all n keys where they are no more than `ranks`. Throws
+/// Error{bad_value} for a bound that 4096 keys do not reach.
+[[nodiscard]] std::size_t top_count(const Query& question, double n);
 
 struct QueryResult {
   Frame means;

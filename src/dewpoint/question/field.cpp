@@ -83,6 +83,12 @@ std::string allowed_text(const Field& field) {
                      range.empty() ? "" : " ", range);
 }
 
+bool are_alternatives(const Field& one, const Field& other) {
+  if (one.name == other.name) return false;
+  return one.instead_of == other.name || other.instead_of == one.name ||
+         (!one.instead_of.empty() && one.instead_of == other.instead_of);
+}
+
 const Field* find_field(const std::vector<Field>& fields, const std::string& name) {
   const auto found = std::find_if(fields.begin(), fields.end(), [&](const Field& field) {
     return field.name == name || (!field.formerly.empty() && field.formerly == name);
@@ -122,9 +128,8 @@ void expect_consistent(const std::vector<Field>& fields, const Point& given) {
       refuse_beside(*field, value, "without " + field->only_with);
     }
     for (const Field& other : fields) {
-      const bool same_thing = field->instead_of == other.name ||
-                              (!field->instead_of.empty() && field->instead_of == other.instead_of);
-      if (same_thing && &other != field && given.contains(other.name)) {
+      const bool same_thing = !field->instead_of.empty() && are_alternatives(*field, other);
+      if (same_thing && given.contains(other.name)) {
         refuse_beside(*field, value, "beside " + other.name + "; allowed: one of them");
       }
     }

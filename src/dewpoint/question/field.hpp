@@ -158,6 +158,9 @@ struct Field {
 /// "a whole number in [2, 1e7]", "one of sampled, exact", "true or false": what the field takes.
 [[nodiscard]] std::string allowed_text(const Field& field);
 
+/// Whether one of these two is given, because they say the same in other terms.
+[[nodiscard]] bool are_alternatives(const Field& one, const Field& other);
+
 /// The field of this name, new or old; nullptr where there is none.
 [[nodiscard]] const Field* find_field(const std::vector<Field>& fields, const std::string& name);
 [[nodiscard]] std::vector<std::string> names_of(const std::vector<Field>& fields);

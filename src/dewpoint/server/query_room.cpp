@@ -7,7 +7,7 @@
 
 #include "dewpoint/core/frame_json.hpp"
 #include "dewpoint/core/random.hpp"
-#include "dewpoint/experiments/query.hpp"
+#include "dewpoint/experiments/query_question.hpp"
 #include "dewpoint/scores/keys.hpp"
 #include "dewpoint/server/refusal.hpp"
 #include "dewpoint/server/room.hpp"
@@ -17,9 +17,11 @@ namespace dewpoint::server {
 namespace {
 
 using experiments::Query;
-using experiments::TemperatureUnit;
+using experiments::QueryQuestion;
 
 constexpr std::size_t kCoarseDraws = 20;
+
+constexpr std::size_t kMostLiveCells = 192;
 
 /// β of every temperature at the first n.
 std::vector<double> inverse_temperatures(const Query& query) {
@@ -55,23 +57,24 @@ std::vector<Array> drawn_sphere(const Query& query) {
   return {std::move(places), std::move(weights)};
 }
 
+std::vector<Field> query_fields() {
+  std::vector<Field> fields = described_fields(question::fields_of<QueryQuestion>());
+  fields.push_back(seed_field());
+  fields.push_back(only_here(
+      whole_field("shown", 1000, 0.0, 4096.0, "Keys of the picture, in three dimensions")));
+  return fields;
+}
+
 class QueryRoom final : public Room {
  public:
-  QueryRoom()
-      : Room("query", "query point", "One query over keys on a sphere",
-             {whole_field("d", 5, 2.0, 512.0, "Dimension of query and keys"),
-              list_field("n", "1e3,1e6,1e15", 2.0, 1e300, 6, "Keys"),
-              list_field("theta", nullptr, 1e-6, 1e6, 32,
-                         "beta/beta*, beta* = (c_d n)^(2/(d-1)); 0.2,1,5 if none is given"),
-              list_field("beta", nullptr, 1e-300, 1e300, 32, "Inverse temperature itself"),
-              list_field("edge", nullptr, 1e-6, 1e6, 32, "Multiples of beta_edge"),
-              live(whole_field("draws", 4000, 2.0, 20000.0, "Sets of keys to average over")),
-              live(whole_field("top", nullptr, 1.0, 4096.0, "Nearest keys drawn one by one")),
-              seed_field(),
-              only_here(whole_field("shown", 1000, 0.0, 4096.0,
-                                    "Keys of the picture, in three dimensions"))}) {}
+  QueryRoom() : Room("query", "query point", "One query over keys on a sphere", query_fields()) {}
 
-  void check(const Question& question) const override { (void)query_of(question); }
+  void check(const Question& question) const override {
+    const Query asked = query_of(question);
+    if (asked.n.size() * asked.temperatures.size() > kMostLiveCells) {
+      throw TooLarge("n: more than 192 combinations of n and temperature", "n");
+    }
+  }
 
   void answer(const Question& question, const RunContext& context,
               const Publish& publish) const override {
@@ -113,27 +116,8 @@ class QueryRoom final : public Room {
   }
 
   static Query query_of(const Question& question) {
-    const bool theta = question.given("theta");
-    const bool beta = question.given("beta");
-    const bool edge = question.given("edge");
-    if (static_cast<int>(theta) + static_cast<int>(beta) + static_cast<int>(edge) > 1) {
-      const char* field = edge ? "edge" : "beta";
-      throw Refusal(400, std::string(field) + ": give one of theta, beta and edge", field);
-    }
-    Query query;
-    query.dimension = static_cast<int>(question.whole("d"));
-    query.n = question.list("n");
-    query.unit = beta   ? TemperatureUnit::beta
-                 : edge ? TemperatureUnit::edge
-                        : TemperatureUnit::theta;
-    query.temperatures = theta  ? question.list("theta")
-                         : beta ? question.list("beta")
-                         : edge ? question.list("edge")
-                                : std::vector<double>{0.2, 1.0, 5.0};
-    query.draws = question.whole("draws");
-    if (question.given("top")) query.top = question.whole("top");
-    query.seed = question.whole("seed");
-    return experiments::resolved(query);
+    return experiments::query_of(question.asked(question::fields_of<QueryQuestion>()),
+                                 question.whole("seed"));
   }
 };
 

@@ -208,6 +208,14 @@ std::string option_text(const Field& field, const Json& value, const std::string
   return field.option.empty() ? " " + word : fmt::format(" {} {}", field.option, word);
 }
 
+/// What a field means that is not given.
+Json silent_value(const Field& field, const Json& asked) {
+  const bool otherwise = std::any_of(
+      field.alternatives.begin(), field.alternatives.end(),
+      [&](const std::string& name) { return asked.contains(name) && !asked[name].is_null(); });
+  return otherwise ? Json() : field.standard;
+}
+
 Field field_with(std::string name, FieldKind kind, Json standard, std::string meaning) {
   Field field;
   field.option = "--" + name;
@@ -343,6 +351,9 @@ std::vector<Field> described_fields(const std::vector<question::Field>& describe
     field.count = kMostLiveNumbers;
     field.increasing = one.kind != question::Kind::numbers;
     field.words = one.words;
+    for (const question::Field& other : described) {
+      if (are_alternatives(one, other)) field.alternatives.push_back(other.name);
+    }
     fields.push_back(std::move(field));
   }
   return fields;
@@ -376,7 +387,7 @@ Question::Question(std::string verb, const std::vector<Field>& fields, const Jso
     const auto found = asked.find(field.name);
     const bool silent = found == asked.end() || (found->is_null() && !field.standard.is_null());
     try {
-      values_[field.name] = silent ? field.standard : checked(field, *found);
+      values_[field.name] = silent ? silent_value(field, asked) : checked(field, *found);
     } catch (const TooLarge& refusal) {
       values_[field.name] = *found;
       if (!too_large) too_large = refusal;

@@ -31,8 +31,9 @@ struct Field {
   std::vector<std::string> words = {};  // the only ones allowed; empty: any
   std::string option = {};  // of the verb: "--n"; "": an argument; nothing: see `page_only`
   Json verb_standard = Json(Json::value_t::discarded);  // the verb's own default, if another
-  bool page_only = false;                               // the verb has no such option
-  bool live = false;                                    // the verb takes more than `most`
+  std::vector<std::string> alternatives = {};  // with one of them given, nothing is its default
+  bool page_only = false;                      // the verb has no such option
+  bool live = false;                           // the verb takes more than `most`
 
   [[nodiscard]] Json to_json() const;
 };

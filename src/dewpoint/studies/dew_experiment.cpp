@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "dewpoint/experiments/dew.hpp"
+#include "dewpoint/experiments/option_checks.hpp"
 #include "dewpoint/scores/law_names.hpp"
 #include "dewpoint/studies/parameter_checks.hpp"
 #include "dewpoint/theory/critical_scales.hpp"
@@ -74,7 +75,7 @@ Point DewExperiment::resolved(const Point& given) const {
   Point point = with_defaults(given, parameters());
   const auto law = scores::score_law(word_of(point, "law"));
   point["law"] = law->name();
-  point["n"] = whole_length(number_of(point, "n"));
+  point["n"] = experiments::whole_length(number_of(point, "n"));
   experiments::check(question_of(point), *law);
   point["top"] = std::min(number_of(point, "top"), number_of(point, "n"));
   return point;

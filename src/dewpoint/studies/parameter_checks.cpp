@@ -23,8 +23,6 @@ std::size_t whole_between(const Point& point, const std::string& name, double le
   return static_cast<std::size_t>(value);
 }
 
-double whole_length(double n) { return n < 0x1p53 ? std::round(n) : n; }
-
 void require_one_of(const Point& given, const std::vector<std::string>& names) {
   const std::string* first = nullptr;
   for (const std::string& name : names) {

@@ -23,11 +23,6 @@ void require(bool allowed, const std::string& name, double value, const std::str
 [[nodiscard]] std::size_t whole_between(const Point& point, const std::string& name, double least,
                                         double most);
 
-/// A number of keys that may be huge, rounded to a whole one as far as doubles tell them apart, so
-/// that logarithmic grids and refinements may ask for it.
-///   Properties  (1) whole_length(whole_length(n)) = whole_length(n).
-[[nodiscard]] double whole_length(double n);
-
 /// Throws Error{bad_value} where a point has two of these parameters, which say the same thing.
 void require_one_of(const Point& given, const std::vector<std::string>& names);
 

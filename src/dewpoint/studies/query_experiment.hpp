@@ -1,7 +1,7 @@
 // "query": attention of one query over n uniform keys on the sphere S^{d−1}, n up to 1e300.
 //
 // The experiment of `dewpoint query point` at one d, one n and one β. A replica is a batch of
-// `draws` sets of keys, 200 unless said otherwise; what it gives are means over its draws, so that
+// `draws` sets of keys; what it gives are means over its draws, so that
 // replica 0 is what the verb shows at the study's seed and the same k. Variances of a batch are
 // unbiased; its skewness has a bias of O(1/draws), which more replicas do not remove.
 //
@@ -13,9 +13,10 @@
 //     beta = {..., unit = "critical"}    the same: β_edge is the critical scale in any dimension,
 //                                        while β* is larger than anything of interest at large d
 //
-// k, the number of keys drawn one by one, is 64 or n if that is less; with a bound it is chosen for
-// each point alone, with pilot draws of seed 1. It is part of the canonical point as `top`. Points
-// that differ in β alone share their draws, and at fixed k none of them notices.
+// k, the number of keys drawn one by one, is 64 (more for more `ranks`), or n if that is less; with
+// a bound it is chosen for each point alone, with pilot draws of seed 1. It is part of the
+// canonical point as `top`. Points that differ in β alone share their draws, and at fixed k none of
+// them notices.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
