@@ -42,7 +42,7 @@ struct TiltedAngle {
     const double slope = std::abs(surface * cosine - tilt * sine);
     const double curvature = (power == 0.0 ? 0.0 : surface / sine) + tilt * std::abs(cosine);
     double distance = 2.0 * kSphereRestDrop /
-                      (slope + std::sqrt(slope * slope + 2.0 * kSphereRestDrop * curvature));
+                      (slope + std::hypot(slope, std::sqrt(2.0 * kSphereRestDrop * curvature)));
     while (distance < most && log(at + direction * distance) > highest - kSphereRestDrop) {
       distance *= 2.0;
     }
