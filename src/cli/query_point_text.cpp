@@ -143,11 +143,10 @@ std::string cell_heading(const experiments::Query& question, const Cell& cell, d
       question.unit == experiments::TemperatureUnit::beta
           ? ""
           : fmt::format("{} = {:g}, ", experiments::name_of(question.unit), value);
-  return fmt::format(
-      "\n{}beta = {:.6g}: {}, n_eff = {:.4g}; keys drawn one by one hold {:.3g} of "
-      "the weight\n",
-      given, beta, studies::query_regime(cell.theory, cell.index, beta, edge), keys,
-      1.0 - cell.measure("rest_weight").mean);
+  const std::string shared = std::isnan(keys) ? "" : fmt::format(", n_eff = {:.4g}", keys);
+  return fmt::format("\n{}beta = {:.6g}: {}{}; keys drawn one by one hold {:.3g} of the weight\n",
+                     given, beta, studies::query_regime(cell.theory, cell.index, beta, edge),
+                     shared, 1.0 - cell.measure("rest_weight").mean);
 }
 
 std::string bound_text(const Cell& cell) {

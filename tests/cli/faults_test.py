@@ -75,7 +75,9 @@ class Faults(ProgramTest):
                 with self.subTest(kind=kind, number=number):
                     prepare()
                     result = self.with_fault(kind, number, *arguments)
-                    self.assertIn(result.returncode, (0, 1), result.stderr)
+                    # A cell that is too large for the memory is the user's to change.
+                    too_large = "needs more memory than there is" in result.stderr
+                    self.assertIn(result.returncode, (0, 2 if too_large else 1), result.stderr)
                     if result.returncode != 0:
                         lines = [line for line in result.stderr.strip().split("\n")
                                  if not PROGRESS.match(line)]

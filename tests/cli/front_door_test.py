@@ -87,7 +87,8 @@ class FrontDoor(ProgramTest):
         self.assertEqual(self.refuse(2, *point, "--tokens", "clustered", "--cluster-size", "-3"),
                          f"cluster-size: -3 {whole} in [0, 2^53]")
         self.assertEqual(self.refuse(2, "heads", "--rows", "1"), f"rows: 1 {whole} in [16, 1e7]")
-        for words in (["phase", "depth", "--n"], ["train", "--steps"], ["predict", "layer", "--n"]):
+        self.assertEqual(self.refuse(2, "train", "--steps", "abc"), f"steps: 'abc' {whole} in [1, 1e12]")
+        for words in (["phase", "depth", "--n"], ["predict", "layer", "--n"]):
             self.assertEqual(self.refuse(2, *words, "abc"), f"{words[-1][2:]}: 'abc' is not a number")
 
     def test_every_verb_takes_counts_as_2e1(self):

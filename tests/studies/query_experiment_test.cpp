@@ -140,7 +140,6 @@ TEST(QueryExperiment, TwoWaysToAskAreOnePoint) {
 
 // Keys of stored cells are made of this text.
 TEST(QueryExperiment, APointIsAddressedAsEver) {
-  EXPECT_EQ(query().schema(), 1);
   EXPECT_EQ(resolved_text(query(), {{"d", 3.0}, {"n", 1000.0}, {"beta", 1000.0}, {"draws", 200.0}}),
             R"({"beta":1000,"d":3,"draws":200,"n":1000,"ranks":8,"top":64})");
 }

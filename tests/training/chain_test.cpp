@@ -472,7 +472,8 @@ TEST(ChainFile, IsNamedWithItsPathWhenItIsWrong) {
     EXPECT_EQ(refused.code, code);
     EXPECT_EQ(refused.message, (folder / "p.txt").string() + ": " + message);
   };
-  expect("", Code::malformed_file,
+  expect("", Code::malformed_file, "is empty, allowed: one line of probabilities per token");
+  expect("# none\n", Code::malformed_file,
          "file: found no numbers, allowed: one line of probabilities per token");
   expect("0.5 0.5\n0.5\n", Code::malformed_file,
          "line 2: found 1 number, allowed: 2 numbers, as in line 1");
