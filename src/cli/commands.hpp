@@ -27,7 +27,8 @@ struct Program {
   Ask ask;                   // set by verbs that have an answer; then `action` prints it
   std::string command_line;  // as typed, with a random seed as its number: for the record
   Given given;               // arrays in the place of files
-  std::map<const CLI::Option*, const question::Field*> fields;  // of options that a description made
+  std::map<const CLI::Option*, const question::Field*>
+      fields;  // of options that a description made
 };
 
 /// The verb has this answer, printed as an object where `json` is set by then.

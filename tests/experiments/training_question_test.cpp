@@ -7,8 +7,8 @@
 #include <functional>
 #include <limits>
 
-#include "dewpoint/training/parameters.hpp"
 #include "dewpoint/question/field.hpp"
+#include "dewpoint/training/parameters.hpp"
 #include "experiments/training_cases.hpp"
 
 namespace dewpoint::experiments {
