@@ -17,6 +17,7 @@
 #include "cli/text_file.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/report/fitting_figures.hpp"
+#include "dewpoint/report/head_figures.hpp"
 #include "dewpoint/store/sweep_file.hpp"
 
 namespace dewpoint::cli {
@@ -73,8 +74,9 @@ std::string add_study(ReportPage& page, const std::string& file, std::set<std::s
   const std::string title = title_of(summary, file);
   const std::string stem = std::filesystem::path(file).stem().string();
   for (const report::FittingFigure& one : fitting.figures) {
-    const FigureText text{unique_name(stem + "-" + one.name, ids), title, one.title,
-                          note_on(summary, fitting.left_out)};
+    FigureText text{unique_name(stem + "-" + one.name, ids), title, one.title,
+                    note_on(summary, fitting.left_out)};
+    if (one.name == "phase") text.verdicts = report::verdicts_on_heads(study);
     page.figures.push_back(figure_entry(text, one.figure, study, file));
   }
   return title;

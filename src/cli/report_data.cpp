@@ -35,10 +35,16 @@ Json origin(const store::StudyRecord& study, const std::filesystem::path& file) 
 Json figure_entry(const FigureText& text, const report::Figure& figure,
                   const store::StudyRecord& study, const std::filesystem::path& file) {
   const std::string caption = std::visit([](const auto& any) { return any.caption; }, figure);
-  return {
-      {"id", text.id},      {"group", text.group},           {"title", text.title},
-      {"see", text.see},    {"paper", text.paper},           {"claims", text.claims},
-      {"caption", caption}, {"origin", origin(study, file)}, {"figure", report::to_json(figure)}};
+  return {{"id", text.id},
+          {"group", text.group},
+          {"title", text.title},
+          {"see", text.see},
+          {"paper", text.paper},
+          {"claims", text.claims},
+          {"verdicts", text.verdicts},
+          {"caption", caption},
+          {"origin", origin(study, file)},
+          {"figure", report::to_json(figure)}};
 }
 
 Json certificate_entry(const Examination& examination, const std::vector<Examined>& rows) {

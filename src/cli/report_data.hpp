@@ -21,9 +21,10 @@ struct FigureText {
   std::string id;     // stem of its files, unique on the page
   std::string group;  // heading that figures share
   std::string title;
-  std::string see;                       // what to look at; may be empty
-  std::string paper = {};                // what the paper says; may be empty
-  std::vector<std::string> claims = {};  // ids of rows of the certificate
+  std::string see;                         // what to look at; may be empty
+  std::string paper = {};                  // what the paper says; may be empty
+  std::vector<std::string> claims = {};    // ids of rows of the certificate
+  std::vector<std::string> verdicts = {};  // on what the figure shows, a sentence each
 };
 
 /// A study that the page would show if somebody had run it.

@@ -5,7 +5,7 @@ import os
 import sqlite3
 import unittest
 
-from harness import ProgramTest
+from heads_support import HeadsTest
 from report_support import numbers, page_data, points_of
 
 STUDY = """
@@ -36,7 +36,7 @@ def means(file, frame, variable):
             for place, mean in rows}
 
 
-class Report(ProgramTest):
+class Report(HeadsTest):
     def make_map(self, name="map.study", *more):
         self.succeed("phase", "map", "--n", "32", "--d", "8", "--rho", "0:0.8:5", "--gamma",
                      "1:4:6", "--replicas", "2", "-o", name, *more)
@@ -107,6 +107,20 @@ class Report(ProgramTest):
         shown = sorted(y for name, curve in curves.items() for _, y in curve if not math.isnan(y))
         for mean in stored.values():
             self.assertIn(mean, shown)
+
+    # As show has them, under the map of phases and under no other figure.
+    def test_verdicts_on_heads_are_on_the_page_with_their_reasons(self):
+        self.ask_numpy([{"file": "dump.npz", "seed": 1, "shape": [4, 2, 200, 16]}])
+        found = self.succeed_json("heads", "dump.npz", "--replicates", "20", "--beta", "30", "-o", "heads.study")
+        verdicts = {figure["id"]: figure["verdicts"] for figure in self.page("heads.study")["figures"]}
+        shown = verdicts.pop("heads-phase")
+        self.assertEqual(len(shown), 16)  # heads, multipliers, with sinks and without
+        for number, head in enumerate(found["heads"]):
+            for multiplier, verdict in head["verdicts_without_sink"].items():
+                self.assertIn(f"layer 0 head {number} × {multiplier}, without sinks: {verdict['phase']}, "
+                              f"{verdict['reason']} ({100 * verdict['probability']:.0f} %)", shown)
+        self.assertGreater(len(verdicts), 2)
+        self.assertEqual(set(map(tuple, verdicts.values())), {()})
 
     def test_several_studies_keep_apart_even_with_one_name(self):
         self.make_map()

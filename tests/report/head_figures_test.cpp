@@ -83,6 +83,18 @@ Frame heads(const Values& lengths = {16, 32, 64}, const Words& multipliers = {"1
   return frame;
 }
 
+// ---- verdicts -------------------------------------------------------------------------------
+
+TEST(VerdictsOnHeads, AreSentencesWithTheirProbabilities) {
+  Frame frame = heads();
+  EXPECT_TRUE(verdicts_on_heads(study_of({frame})).empty());
+  frame.add_labelled_dimension("reason", {"head 0: diffuse, far below", "head 1: cannot tell, no"});
+  frame.add_variable("reason_probability", {"reason"}).cells = {{0.996, 0.0, 1}, {0.5, 0.0, 1}};
+  EXPECT_EQ(verdicts_on_heads(study_of({frame})),
+            (Words{"head 0: diffuse, far below (100 %)", "head 1: cannot tell, no (50 %)"}));
+  EXPECT_TRUE(verdicts_on_heads(study_of({Frame("loss")})).empty());
+}
+
 // ---- maps of heads --------------------------------------------------------------------------
 
 TEST(FigureOfHeadMap, HasAPanelPerMultiplierAtTheLongestContext) {

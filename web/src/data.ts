@@ -104,6 +104,7 @@ export interface FigureEntry {
   see: string; // what to look at; may be empty
   paper: string; // what the paper says about it; may be empty
   claims: string[]; // ids of rows of the certificate that belong to it
+  verdicts: string[]; // on what it shows, a sentence each: phases of heads, with their reasons
   caption: string; // parameters, samples, seed
   origin: Origin;
   figure: FigureData;

@@ -229,6 +229,7 @@ function entry(id: string, title: string, figure: FigureData): FigureEntry {
     see: 'The curves of finite length leave the limit near t = 1, and the wider the shorter they are.',
     paper: 'Says that the largest weight jumps at β_c. It does not: it grows from 0.',
     claims: ['cc.theorem-2.1', 'erratum.4'],
+    verdicts: ['layer 0 head 2 × 1, without sinks: diffuse, β is 0.31 of β_dew (100 %)'],
     caption: 'sigma = 1 · 1000 samples per cell · seed 18446744073709551615 · Dewpoint 0.1.0+e5f3f73fbb',
     origin: {
       study: `${id}.study`,

@@ -283,6 +283,17 @@ LineFigure figure_of_head_curves(const store::StudyRecord& study) {
   return figure;
 }
 
+std::vector<std::string> verdicts_on_heads(const store::StudyRecord& study) {
+  const Frame* frame = find_frame(study, "heads");
+  if (frame == nullptr || frame->find_variable("reason_probability") == nullptr) return {};
+  const Variable& probability = variable_over(*frame, "reason_probability", {"reason"});
+  std::vector<std::string> verdicts = frame->dimension("reason").labels;
+  for (std::size_t row = 0; row < verdicts.size(); ++row) {
+    verdicts[row] += fmt::format(" ({:.0f} %)", 100.0 * probability.cells[row].mean);
+  }
+  return verdicts;
+}
+
 LineFigure figure_of_loss_sweep(const store::StudyRecord& study) {
   const Frame& loss = study.frame("loss");
   const std::vector<double>& lengths = increasing(loss, "length");

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "dewpoint/report/heatmap.hpp"
 #include "dewpoint/report/line_figure.hpp"
@@ -27,6 +28,10 @@ namespace dewpoint::report {
 /// per head, a line per layer through the medians of its heads. Beside the dew points the ones that
 /// Gaussian scores of the same variance would have.
 [[nodiscard]] LineFigure figure_of_head_curves(const store::StudyRecord& study);
+
+/// What was found about every head and multiplier, a sentence each: its phase, the reason, and in
+/// percent how probable that is. Empty where the study keeps none.
+[[nodiscard]] std::vector<std::string> verdicts_on_heads(const store::StudyRecord& study);
 
 /// How the loss changes with a multiplier of the logits, a panel per length, a line per rotation;
 /// the multipliers that keep the phase of training are dotted lines in the same colours, those of
