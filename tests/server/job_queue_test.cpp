@@ -125,6 +125,18 @@ TEST(JobQueue, AJobThatNobodyWatchesIsCancelled) {
   EXPECT_EQ(status.error, "nobody watched");
 }
 
+// Its kernel may look for a stop long after it was asked for, when nobody watches any more.
+TEST(Job, TheFirstReasonOfAnEndStays) {
+  Job job("1", "one", "phase", Json::object(), "dewpoint");
+  ASSERT_TRUE(job.begin());
+  job.cancel("outdated");
+  job.cancel("nobody watched");
+  job.give_up("took too long");
+  job.stopped();
+  EXPECT_EQ(job.status().state, JobState::cancelled);
+  EXPECT_EQ(job.status().error, "outdated");
+}
+
 TEST(JobQueue, AJobThatTakesTooLongFails) {
   QueueLimits limits = limits_of(1);
   limits.longest = 150ms;

@@ -139,7 +139,7 @@ void Job::stopped() {
 void Job::request_stop(JobState becomes, const std::string& why) {
   {
     const std::lock_guard lock(mutex_);
-    if (is_over(status_.state)) return;
+    if (is_over(status_.state) || !stop_reason_.empty()) return;  // the first reason stays
     stop_state_ = becomes;
     stop_reason_ = why;
     if (status_.state == JobState::queued) end(becomes, why, {});

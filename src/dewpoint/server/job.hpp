@@ -67,7 +67,8 @@ class Job {
 
   // ---- who asked ------------------------------------------------------------------------------
 
-  /// A job that waits is cancelled at once, one that runs when its kernel looks. `why`: one line.
+  /// A job that waits is cancelled at once, one that runs when its kernel looks. `why`: one line;
+  /// of several reasons the first stays.
   void cancel(const std::string& why);
   /// The same, but a failure.
   void give_up(const std::string& why);
