@@ -29,6 +29,8 @@ class RunPathTest(unittest.TestCase):
             looked_at.append(path.name)
         self.assertIn("dewpoint", looked_at)
         self.assertIn("core_test", looked_at)
+        if os.environ.get("DEWPOINT_WITH_PYTHON") == "1":
+            self.assertTrue([name for name in looked_at if name.startswith("_core.")], looked_at)
 
     def test_a_library_in_the_current_folder_is_not_loaded(self):
         needed = subprocess.run(["ldd", DEWPOINT], capture_output=True, text=True, check=True).stdout
