@@ -170,8 +170,8 @@ class Jobs(ServeTest):
     def running(self):
         return self.server.get("/api/about").json()["now"]["running"]
 
-    def start_long(self, client):
-        view = self.server.ask("phase", client, **LONG).json()
+    def start_long(self, client, **more):
+        view = self.server.ask("phase", client, **LONG, **more).json()
         self.server.wait_for(lambda: self.running() > 0)
         return view
 
@@ -196,6 +196,46 @@ class Jobs(ServeTest):
         self.assertEqual((found["state"], found["error"]),
                          ("cancelled", "outdated by a new question"))
         self.assert_at_rest()
+
+    def test_a_room_that_is_left_ends_its_job(self):
+        old = self.start_long("tab-one")
+        self.server.complete("condense", "tab-one", n="1e6", t="1", draws=10)
+        found = self.server.get(f"/api/jobs/{old['job']}").json()
+        self.assertEqual((found["state"], found["error"]),
+                         ("cancelled", "outdated by a new question"))
+        self.assert_at_rest()
+
+    def test_what_was_computed_of_a_job_that_was_left_is_kept(self):
+        old = self.start_long("tab-one")
+        path = f"/api/jobs/{old['job']}"
+        self.server.wait_for(lambda: self.server.get(path).json()["sequence"] > 0)
+        self.server.request("DELETE", path)
+        self.server.wait_for(lambda: self.running() == 0)
+        known = self.server.get(path).json()
+        view = self.server.ask("phase", "tab-one", **LONG).json()
+        self.assertNotEqual(view["job"], old["job"])
+        self.assertIn(view["state"], ("queued", "running"))
+        self.assertEqual((view["level"], view["result"]), (known["level"], known["result"]))
+        self.server.request("DELETE", f"/api/jobs/{view['job']}")
+
+    def watched(self, path):
+        """An open stream of the job: it is not cancelled meanwhile."""
+        connection = self.server.connect()
+        self.addCleanup(connection.close)
+        connection.request("GET", path + "/events", headers=self.server.bearer)
+        return connection.getresponse()
+
+    def test_heavy_tabs_do_not_keep_another_one_waiting(self):
+        """More of them than there are threads, and each of half a minute."""
+        heavy = [f"/api/jobs/{self.start_long(f'heavy-{k}', seed=k)['job']}" for k in (1, 2, 3)]
+        streams = [self.watched(path) for path in heavy]
+        for path in heavy:
+            self.server.wait_for(lambda: self.server.get(path).json()["sequence"] > 0, 200)
+        other = self.server.complete("phase", "tab-two", n=16, rho="0,0.5", gamma="1,2")
+        self.assertEqual(other["state"], "done")
+        for path, stream in zip(heavy, streams):
+            self.assertIn(self.server.get(path).json()["state"], ("queued", "running"))
+            stream.close()
 
     def test_a_client_that_is_gone_frees_its_work(self):
         view = self.start_long("tab-one")

@@ -2,6 +2,8 @@
 // keyboard, narrow screens, and a policy under which nothing else runs.
 //
 // SPDX-License-Identifier: Apache-2.0
+import type { Page } from '@playwright/test';
+
 import { completed, expect, nudge, progress, RunningServer, shown, slider, test } from './explorer';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -76,6 +78,39 @@ test('a long computation is cancelled, and a new question ends the one it outdat
   await completed(explorer, '--n 64');
   const outdated = await (await server.get(`/api/jobs/${first.job}`)).json();
   expect((outdated as { state: string }).state).toBe('cancelled');
+});
+
+test('a room that is left and a tab that is closed end their jobs, and no tab waits for another', async ({
+  explorer,
+  open,
+  server,
+  context,
+}) => {
+  const kHeavy = '#/phase?n=2048&d=64&rho=0:0.95:40&gamma=0.25:8:32&_rho=0.5&_gamma=2';
+  const state = async (job: string) =>
+    ((await (await server.get(`/api/jobs/${job}`)).json()) as { state: string }).state;
+  const asked = async (page: Page, show: () => Promise<unknown>) => {
+    const response = page.waitForResponse((one) => one.url().endsWith('/api/phase'));
+    await show();
+    return ((await (await response).json()) as { job: string }).job;
+  };
+
+  const left = await asked(explorer, () => open(kHeavy));
+  const dropped = explorer.waitForResponse((one) => one.request().method() === 'DELETE' && one.url().endsWith(left));
+  await explorer.getByRole('link', { name: 'Condense', exact: true }).click();
+  expect((await dropped).status()).toBe(200);
+  await expect.poll(() => state(left)).toBe('cancelled');
+  await completed(explorer, 'dewpoint condense');
+
+  // With the cell and its layers, six questions, more than the browser has connections with a third tab's.
+  const tabs = [await context.newPage(), await context.newPage()];
+  const heavy: string[] = [];
+  for (const tab of tabs) heavy.push(await asked(tab, () => tab.goto(`${server.address}${kHeavy}&seed=${2 + heavy.length}`)));
+  await open(kSmall['phase']!);
+  await completed(explorer, 'phase map');
+  for (const job of heavy) expect(await state(job)).toMatch(/queued|running/);
+  for (const tab of tabs) await tab.close();
+  for (const job of heavy) await expect.poll(() => state(job)).toBe('cancelled');
 });
 
 test('a server that goes away is missed, and found again', async ({ page }) => {

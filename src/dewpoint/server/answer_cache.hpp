@@ -1,4 +1,5 @@
-// Finished answers, kept as long as there is room: a question that was asked before costs nothing.
+// Answers, kept as long as there is room: a question that was asked before costs nothing, and one
+// that was left on its way begins with the level that it had.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -22,6 +23,8 @@ struct SentResult {
   std::string text;  // JSON
   std::vector<Array> arrays;
   std::shared_ptr<const store::StudyRecord> study;
+  /// It is what was asked for, not a level on the way.
+  [[nodiscard]] bool is_complete() const { return level == levels; }
   [[nodiscard]] std::size_t bytes() const;
 };
 

@@ -21,7 +21,7 @@ struct FeedPiece {
 
 inline constexpr std::chrono::seconds kHeartbeat{10};
 /// A call waits at most so long: the stream then looks whether its client is still there.
-inline constexpr std::chrono::milliseconds kFeedWait{500};
+inline constexpr std::chrono::milliseconds kFeedWait{250};
 
 class Feed {
  public:

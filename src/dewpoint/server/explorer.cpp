@@ -334,26 +334,35 @@ class Explorer::Parts {
                                    room.command(question), answer...);
     };
     std::shared_ptr<Job> asked;
-    if (auto answer = cache_.find(key)) {
+    auto answer = cache_.find(key);
+    if (answer && answer->is_complete()) {
       asked = job(std::move(answer));
       queue_.keep(asked);
     } else {
       asked = job();
-      queue_.submit(asked, work_of(room, question, key));
+      const std::size_t known = answer ? answer->level : 0;
+      if (answer) asked->publish(std::move(answer));
+      queue_.submit(asked, work_of(room, question, key, known));
     }
     const JobStatus status = first_answer(*asked);
     send(response, view_text(*asked, status, 0), status.sequence > 0 ? 200 : 202);
   }
 
+  /// `known`: the level that the job begins with.
   [[nodiscard]] JobQueue::Work work_of(const Room& room, const Question& question,
-                                       const std::string& key) {
-    return [this, &room, question, key](Job& job, const RunContext& context) {
+                                       const std::string& key, std::size_t known) {
+    return [this, &room, question, key, known](Job& job, const RunContext& context,
+                                               const JobQueue::Yield& yield) {
       std::shared_ptr<const SentResult> last;
       try {
         room.answer(question, context, [&](Result&& result) {
           context.throw_if_stopped();
           last = sent(std::move(result));
-          job.publish(last);
+          const bool is_news = last->level > known;
+          if (is_news) job.publish(last);
+          if (last->is_complete()) return;
+          if (is_news && last->levels > 0) cache_.put(key, last);
+          yield();
         });
       } catch (const Error& error) {
         throw Error(error.code(), folder_.without_root(error.what()));

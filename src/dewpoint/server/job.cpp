@@ -90,6 +90,18 @@ bool Job::begin() {
   return true;
 }
 
+void Job::rest() {
+  const std::lock_guard lock(mutex_);
+  computed_ += Clock::now() - begun_;
+  is_resting_ = true;
+}
+
+void Job::go_on() {
+  const std::lock_guard lock(mutex_);
+  begun_ = Clock::now();
+  is_resting_ = false;
+}
+
 void Job::publish(std::shared_ptr<const SentResult> result) {
   const std::lock_guard lock(mutex_);
   if (is_over(status_.state)) return;
@@ -154,6 +166,7 @@ void Job::give_up(const std::string& why) { request_stop(JobState::failed, why);
 void Job::touch() {
   const std::lock_guard lock(mutex_);
   touched_ = Clock::now();
+  was_left_ = false;
 }
 
 void Job::open_stream() {
@@ -165,6 +178,7 @@ void Job::close_stream() {
   const std::lock_guard lock(mutex_);
   --streams_;
   touched_ = Clock::now();
+  was_left_ = true;
 }
 
 Clock::duration Job::unwatched_for(Clock::time_point now) const {
@@ -172,9 +186,15 @@ Clock::duration Job::unwatched_for(Clock::time_point now) const {
   return streams_ > 0 ? Clock::duration::zero() : now - touched_;
 }
 
+bool Job::was_left() const {
+  const std::lock_guard lock(mutex_);
+  return streams_ == 0 && was_left_;
+}
+
 Clock::duration Job::running_for(Clock::time_point now) const {
   const std::lock_guard lock(mutex_);
-  return status_.state == JobState::running ? now - begun_ : Clock::duration::zero();
+  if (status_.state != JobState::running) return Clock::duration::zero();
+  return is_resting_ ? computed_ : computed_ + (now - begun_);
 }
 
 std::string view_text(const Job& job, const JobStatus& status, std::uint64_t after) {

@@ -57,7 +57,11 @@ class Job {
   [[nodiscard]] std::stop_token stop_token() const { return stop_.get_token(); }
   /// False: it was cancelled meanwhile.
   bool begin();
+  /// Also of a job that waits: what is known of its answer already.
   void publish(std::shared_ptr<const SentResult> result);
+  /// It waits for its turn between two levels, and goes on; the wait is no time of computing.
+  void rest();
+  void go_on();
   /// From 0 to 1.
   void set_progress(double progress);
   void finish();
@@ -79,7 +83,9 @@ class Job {
   void close_stream();
   /// How long nobody has cared; 0 while a stream is open.
   [[nodiscard]] Clock::duration unwatched_for(Clock::time_point now) const;
-  /// How long it has been computing; 0 unless it is.
+  /// The last who cared was a stream, and it ended.
+  [[nodiscard]] bool was_left() const;
+  /// How long it has been computing, without its rests; 0 once it is over.
   [[nodiscard]] Clock::duration running_for(Clock::time_point now) const;
 
  private:
@@ -97,8 +103,11 @@ class Job {
   JobState stop_state_ = JobState::cancelled;
   std::string stop_reason_;
   std::size_t streams_ = 0;
+  bool was_left_ = false;
   Clock::time_point touched_ = Clock::now();
-  Clock::time_point begun_;
+  bool is_resting_ = false;
+  Clock::time_point begun_;     // or went on
+  Clock::duration computed_{};  // before that
   Clock::time_point progress_told_;
 };
 

@@ -69,6 +69,7 @@ class Room {
 
   /// Publishes every level, coarse to fine; the last is what the verb prints. Stops with
   /// Error{stopped} when the context says so. Called from any thread, several at a time.
+  /// Publishing returns when it is this job's turn again, and may change the context's threads.
   virtual void answer(const Question& question, const RunContext& context,
                       const Publish& publish) const = 0;
 

@@ -3,12 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { JobView } from './contract';
 import { Server } from './server';
+import type { Locks } from './streams';
 
 export interface Request {
   address: string;
   method: string;
   body: { client: string; question: Record<string, unknown> } | null;
   headers: Headers;
+  keepalive: boolean;
   answer(body: object, status?: number, headers?: Record<string, string>): Promise<void>;
   fail(): Promise<void>; // the network is gone
 }
@@ -33,6 +35,22 @@ export class FakeStream extends EventTarget {
   }
 }
 
+/** Locks of all pages of a browser; a name is held until the promise that it was asked with ends. */
+export class FakeLocks {
+  held = new Set<string>();
+
+  request = async (name: string, _options: unknown, hold: (lock: unknown) => unknown) => {
+    if (this.held.has(name)) return hold(null);
+    this.held.add(name);
+    await hold({ name });
+    this.held.delete(name);
+  };
+
+  get locks(): Locks {
+    return this as unknown as Locks;
+  }
+}
+
 // Everything that waits for an answer has gone on by the time a timer fires.
 function settled(): Promise<void> {
   return new Promise((done) => setTimeout(done, 0));
@@ -43,11 +61,12 @@ export class FakeBrowser {
   streams: FakeStream[] = [];
   readonly server: Server;
 
-  constructor() {
+  constructor(locks: Locks | null = null) {
     this.server = new Server({
       fetch: (address, options) => this.#fetch(address, options ?? {}),
       event_source: (address) => this.#stream(address) as unknown as EventSource,
       storage: null,
+      locks,
     });
   }
 
@@ -66,6 +85,7 @@ export class FakeBrowser {
         method: options.method ?? 'GET',
         body: options.body ? (JSON.parse(String(options.body)) as Request['body']) : null,
         headers: new Headers(options.headers),
+        keepalive: options.keepalive ?? false,
         answer: (body, status = 200, headers = {}) => {
           resolve(new Response(JSON.stringify(body), { status, headers }));
           return settled();

@@ -1,6 +1,6 @@
 // A question that is asked again whenever somebody moves a control. The newest wins: at most one
 // request is on its way, what was asked meanwhile replaces what was asked before it, and the server
-// cancels the job that a new question outdates.
+// cancels the job that a new question outdates. A room or a page that is left ends its job.
 //
 // SPDX-License-Identifier: Apache-2.0
 import { connection } from './connection.svelte';
@@ -36,14 +36,18 @@ export class LiveQuestion<Result> {
   #is_awaited = true; // false: cancelled or left while the question was on its way
   #stop: Stop = () => {};
   #retry: ReturnType<typeof setTimeout> | undefined;
-  #forget_connection: () => void;
+  #was_left = false; // with its page, while it was busy
+  #forget: (() => void)[];
 
   /** `part` names a panel that asks beside the room's own question. */
   constructor(server: Server, room: string, part = '') {
     this.#server = server;
     this.#room = room;
     this.#client = part === '' ? server.client : `${server.client}-${part}`;
-    this.#forget_connection = connection.when_back(() => this.#again());
+    this.#forget = [
+      connection.when_back(() => this.#again()),
+      server.when_page({ leaves: () => this.#leave(), returns: () => this.#return() }),
+    ];
   }
 
   /** Asks, unless this is what was asked last. */
@@ -66,12 +70,10 @@ export class LiveQuestion<Result> {
     if (question !== null) this.ask(question);
   }
 
-  async cancel() {
-    const { busy, job } = this;
+  cancel() {
+    const { busy } = this;
     this.end();
-    if (!busy) return;
-    this.standing = 'cancelled';
-    if (!this.#is_posting && job !== null) await this.#drop(job);
+    if (busy) this.standing = 'cancelled';
   }
 
   /** Nothing is shown any more. */
@@ -83,8 +85,11 @@ export class LiveQuestion<Result> {
     this.standing = 'idle';
   }
 
-  /** Its room is left: nobody watches, and the server cancels. */
+  /** Nobody wants the answer any more: what computes is cancelled. */
   end() {
+    // A job whose name is on its way is dropped when it is known.
+    const job = this.#is_awaited && this.busy && !this.#is_posting ? this.job : null;
+    if (job !== null) void this.#drop(job);
     this.#wanted = null;
     this.#is_awaited = false;
     this.#stop();
@@ -94,7 +99,7 @@ export class LiveQuestion<Result> {
   /** Never used again. */
   destroy() {
     this.end();
-    this.#forget_connection();
+    for (const forget of this.#forget) forget();
   }
 
   // One request at a time: a slider that is dragged asks as fast as the server answers.
@@ -120,7 +125,7 @@ export class LiveQuestion<Result> {
 
   async #drop(job: string) {
     try {
-      await this.#server.delete(`/api/jobs/${job}`);
+      await this.#server.drop(job);
     } catch (error) {
       this.problem = problem_of(error);
     }
@@ -190,5 +195,15 @@ export class LiveQuestion<Result> {
 
   #again() {
     if (this.standing === 'failed' && this.problem === null) this.again();
+  }
+
+  #leave() {
+    this.#was_left ||= this.busy;
+    this.end();
+  }
+
+  #return() {
+    if (this.#was_left) this.again();
+    this.#was_left = false;
   }
 }

@@ -4,7 +4,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { connection } from './connection.svelte';
-import { FakeBrowser, view } from './fake_server';
+import { FakeBrowser, FakeLocks, view } from './fake_server';
 import { LiveQuestion } from './live_question.svelte';
 
 function begin() {
@@ -159,6 +159,39 @@ describe('a question', () => {
     expect(browser.last.body?.question).toEqual({ n: 1 });
   });
 
+  it('whose room is left ends its job at once, once, and where there is one', async () => {
+    for (const leave of ['destroy', 'clear'] as const) {
+      const { browser, live } = begin();
+      live.ask({ n: 1 });
+      await browser.last.answer(view({}));
+      live[leave]();
+      expect([browser.last.method, browser.last.address]).toEqual(['DELETE', '/api/jobs/1-a']);
+      expect(browser.stream.closed).toBe(true);
+      live.destroy();
+      expect(browser.requests).toHaveLength(2);
+    }
+    const { browser, live } = begin();
+    live.ask({ n: 1 });
+    await browser.last.answer(view({ state: 'done' }));
+    live.destroy();
+    expect(browser.requests).toHaveLength(1);
+  });
+
+  it('whose page is closed ends its job, and is asked again where the page is shown again', async () => {
+    const { browser, live } = begin();
+    live.ask({ n: 1 });
+    await browser.last.answer(view({}));
+    browser.server.leave();
+    expect([browser.last.method, browser.last.address]).toEqual(['DELETE', '/api/jobs/1-a']);
+    expect(browser.last.keepalive).toBe(true); // or the browser would take it back
+    browser.server.come_back();
+    expect(browser.last.body?.question).toEqual({ n: 1 });
+    await browser.last.answer(view({ job: '2-b', state: 'done' }));
+    browser.server.leave();
+    browser.server.come_back();
+    expect(browser.requests).toHaveLength(3);
+  });
+
   it('of a part of a room is that of another client', async () => {
     const browser = new FakeBrowser();
     new LiveQuestion(browser.server, 'phase-cell', 'cell').ask({});
@@ -167,6 +200,23 @@ describe('a question', () => {
 });
 
 describe('when streams do not work', () => {
+  it('those of all tabs together leave connections for questions', async () => {
+    const locks = new FakeLocks();
+    const tabs = [1, 2, 3, 4].map(() => new FakeBrowser(locks.locks));
+    const questions = tabs.map(({ server }) => new LiveQuestion(server, 'phase'));
+    for (const [k, live] of questions.entries()) {
+      live.ask({});
+      await tabs[k]!.last.answer(view({}));
+    }
+    expect(tabs.map(({ streams }) => streams.length)).toEqual([1, 1, 1, 0]);
+    expect(tabs[3]!.last.address).toBe('/api/jobs/1-a?after=1'); // by asking
+    questions[0]!.destroy();
+    await tabs[0]!.last.answer({});
+    questions[3]!.ask({ n: 2 });
+    await tabs[3]!.last.answer(view({ job: '2-b' }));
+    expect(tabs[3]!.streams).toHaveLength(1);
+  });
+
   it('the job is asked for again and again', async () => {
     const { browser, live } = begin();
     live.ask({});

@@ -22,7 +22,12 @@ const browser: Browser = {
   fetch: (address, options) => fetch(address, options),
   event_source: (address) => new EventSource(address),
   storage: storage(),
+  locks: navigator.locks ?? null,
 };
+const server = new Server(browser);
+
+addEventListener('pagehide', () => server.leave());
+addEventListener('pageshow', (event) => event.persisted && server.come_back());
 
 const target = document.getElementById('explorer');
-if (target !== null) mount(Explorer, { target, props: { server: new Server(browser) } });
+if (target !== null) mount(Explorer, { target, props: { server } });

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Run, RunState } from './contract';
 import type { Stop } from './job_watch';
-import type { Server } from './server';
+import type { OpenStream, Server } from './server';
 
 export interface RunEvents {
   run(run: Run): void;
@@ -19,12 +19,13 @@ export function is_run_over(state: RunState): boolean {
 export function watch_run(server: Server, name: string, events: RunEvents): Stop {
   let is_stopped = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const source = server.events(`/api/runs/${name}/events`);
+  let is_polled = false;
+  let stream: OpenStream | null = null;
 
   function stop() {
     is_stopped = true;
     clearTimeout(timer);
-    source.close();
+    stream?.close();
   }
 
   function end() {
@@ -34,6 +35,7 @@ export function watch_run(server: Server, name: string, events: RunEvents): Stop
   }
 
   async function poll() {
+    is_polled = true;
     try {
       const run = await server.get<Run>(`/api/runs/${name}`);
       if (is_stopped) return;
@@ -45,14 +47,25 @@ export function watch_run(server: Server, name: string, events: RunEvents): Stop
     }
   }
 
-  source.addEventListener('run', (event) => {
-    if (!is_stopped) events.run(JSON.parse((event as MessageEvent<string>).data) as Run);
-  });
-  source.addEventListener('end', end);
-  source.addEventListener('error', () => {
-    if (is_stopped || timer !== undefined) return;
-    source.close();
-    void poll();
-  });
+  function listen(source: EventSource) {
+    source.addEventListener('run', (event) => {
+      if (!is_stopped) events.run(JSON.parse((event as MessageEvent<string>).data) as Run);
+    });
+    source.addEventListener('end', end);
+    source.addEventListener('error', () => {
+      if (is_stopped || is_polled) return;
+      stream?.close();
+      void poll();
+    });
+  }
+
+  async function follow() {
+    stream = await server.events(`/api/runs/${name}/events`);
+    if (is_stopped) stream?.close();
+    else if (stream === null) void poll();
+    else listen(stream.source);
+  }
+
+  void follow();
   return stop;
 }

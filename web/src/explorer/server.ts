@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 import type { ArrayEntry, Problem } from './contract';
+import { take_seat, type Locks } from './streams';
 
 /** A request that did not succeed. */
 export class Refusal extends Error {
@@ -18,6 +19,18 @@ export interface Browser {
   fetch(address: string, options?: RequestInit): Promise<Response>;
   event_source(address: string): EventSource;
   storage: Pick<Storage, 'getItem' | 'setItem'> | null;
+  locks: Locks | null;
+}
+
+/** What a page does when it is closed, and when the browser shows a closed one again. */
+export interface PageEvents {
+  leaves(): void;
+  returns(): void;
+}
+
+export interface OpenStream {
+  source: EventSource;
+  close(): void;
 }
 
 const kNoAnswer = 'the server does not answer';
@@ -61,6 +74,7 @@ async function refusal_of(response: Response): Promise<Refusal> {
 export class Server {
   readonly client: string;
   readonly #browser: Browser;
+  readonly #listeners = new Set<PageEvents>();
 
   constructor(browser: Browser) {
     this.#browser = browser;
@@ -79,8 +93,9 @@ export class Server {
     });
   }
 
-  delete<T>(path: string): Promise<T> {
-    return this.#request<T>(path, { method: 'DELETE' });
+  /** Ends a job, even where the page is closed before the answer comes. */
+  drop(job: string): Promise<unknown> {
+    return this.#request(`/api/jobs/${job}`, { method: 'DELETE', keepalive: true });
   }
 
   async numbers(entry: ArrayEntry): Promise<Float64Array> {
@@ -90,8 +105,29 @@ export class Server {
     return Float64Array.from({ length: count }, (_, k) => bytes.getFloat64(8 * k, true));
   }
 
-  events(path: string): EventSource {
-    return this.#browser.event_source(path);
+  /** Null where the streams of all tabs are as many as may be: then ask again and again. */
+  async events(path: string): Promise<OpenStream | null> {
+    const give_back = await take_seat(this.#browser.locks);
+    if (give_back === null) return null;
+    const source = this.#browser.event_source(path);
+    const close = () => {
+      source.close();
+      give_back();
+    };
+    return { source, close };
+  }
+
+  when_page(events: PageEvents): () => void {
+    this.#listeners.add(events);
+    return () => this.#listeners.delete(events);
+  }
+
+  leave() {
+    for (const listener of this.#listeners) listener.leaves();
+  }
+
+  come_back() {
+    for (const listener of this.#listeners) listener.returns();
   }
 
   async #request<T>(path: string, options: RequestInit): Promise<T> {
