@@ -38,7 +38,7 @@ export default defineConfig(({ mode }) => ({
     modulePreload: { polyfill: false }, // it would fetch
     rollupOptions: { input: mode === 'explorer' ? 'explorer.html' : 'report.html' },
   },
-  // The errata come from ../docs.
+  // The errata and the names of quantities come from ../docs.
   server: { fs: { allow: ['..'] } },
   test: { css: true, include: ['src/**/*.test.ts'], setupFiles: ['vitest_setup.js'] },
 }));

@@ -107,21 +107,21 @@ report::LineFigure end_to_end_figure(const StudyRecord& study) {
 // ---- what there is to see -----------------------------------------------------------------------
 
 StudyFigure figure_1() {
-  return {
-      .name = "cas-figure-1",
-      .title = "Figure 1 of 'Critical attention scaling': contraction of angles in one layer",
-      .see =
-          "Colour is the contraction λ, the mean over pairs of tokens of (1 − cos after)/(1 − "
-          "cos before): 1 leaves all angles alone, 0 is collapse. Across is the overlap ρ of the "
-          "tokens, up the scaling γ. Look at the border between dark and bright: spread over "
-          "most of the panel for d = 8, a narrow band along the dashed curve for d = 512.",
-      .paper =
-          "Theorem 2.1 puts the transition of a simplex at γ = 1/(1 − ρ), dashed here, and "
-          "Figure 1 shows Gaussian tokens approach it as d grows; the solid curve for finite d "
-          "is ours. The sum of Eq (26) is over i < j (erratum 12), and for small d such tokens "
-          "do not satisfy Assumption 2 (erratum 16).",
-      .claims = {"cas.theorem-2.1", "cas.theorem-2.3"},
-      .figure_of = contraction_figure};
+  return {.name = "cas-figure-1",
+          .title = "Figure 1 of 'Critical attention scaling': contraction of angles in one layer",
+          .see =
+              "Colour is the contraction λ, the mean over pairs of tokens of (1 − cos after)/(1 − "
+              "cos before): 1 leaves all angles alone, 0 is collapse. Across is the correlation ρ "
+              "of the "
+              "tokens, up the scaling γ. Look at the border between dark and bright: spread over "
+              "most of the panel for d = 8, a narrow band along the dashed curve for d = 512.",
+          .paper =
+              "Theorem 2.1 puts the transition of a simplex at γ = 1/(1 − ρ), dashed here, and "
+              "Figure 1 shows Gaussian tokens approach it as d grows; the solid curve for finite d "
+              "is ours. The sum of Eq (26) is over i < j (erratum 12), and for small d such tokens "
+              "do not satisfy Assumption 2 (erratum 16).",
+          .claims = {"cas.theorem-2.1", "cas.theorem-2.3"},
+          .figure_of = contraction_figure};
 }
 
 StudyFigure figure_2() {
@@ -164,9 +164,9 @@ StudyFigure scaling_collapse() {
       .title = "Theorems 2.1 and 2.4 at finite length: all transitions on one curve",
       .see =
           "Contraction λ and Jacobian norm η on a simplex with ρ = 0.5 and d = n, against (c − "
-          "1) ln n with c = γ(1 − ρ). Curves from n = 128 to 10⁸ and the computed layers all lie "
+          "1) log n with c = γ(1 − ρ). Curves from n = 128 to 10⁸ and the computed layers all lie "
           "on the dashed limit, η at n = 128 a little above it: the transition is as wide as "
-          "1/ln n. At 0, where c = 1, λ is 0.4 and η is 1/4.",
+          "1/log n. At 0, where c = 1, λ is 0.4 and η is 1/4.",
       .paper =
           "Theorems 2.1 and 2.4 give the values far left, at 0 and far right: λ = 0, 1/(1 + 3ρ), "
           "1 and, for large d and q = 1, η = 0, 1/4, 1. The curve between them is ours, with the "
@@ -187,7 +187,7 @@ StudyFigure simplex_depth() {
       .paper =
           "Section 2.2 says that the theorems persist over poly(n) layers. They do, but the "
           "polynomial can be tiny: a simplex with c > 1 collapses after about n^(c−1)/(2ρ(1 − "
-          "ρ)γ ln n) layers (erratum 24).",
+          "ρ)γ log n) layers (erratum 24).",
       .claims = {"cas.theorem-2.1", "cas.theorem-2.4"},
       .figure_of = depth_figure};
 }

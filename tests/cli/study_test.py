@@ -298,7 +298,7 @@ print(len(table))
         self.succeed("figure", "vague.study", "--kind", "collapse", "-o", "vague.svg")
         drawn = self.read("vague.svg").decode()
         self.assertIn("not determined by these data", drawn)
-        self.assertIn("(γ − x_c) · (ln n)^a", drawn)
+        self.assertIn("(γ − x_c) · (log n)^a", drawn)
 
     def test_a_collapse_that_they_determine_has_them_with_their_errors(self):
         self.succeed("run", "small.toml", "-S", "grid.n=[16,64,256]", "-S", "grid.rho=[0.5]",

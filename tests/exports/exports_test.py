@@ -306,7 +306,7 @@ class XarrayTest(ExportTest):
         self.assertEqual(data.attrs["frame"], "phase")
         self.assertEqual(data["beta_dew"].attrs["ancillary_variables"],
                          "beta_dew_se beta_dew_samples")
-        self.assertEqual(data["beta_dew_se"].attrs["long_name"], "standard error of beta dew")
+        self.assertEqual(data["beta_dew_se"].attrs["long_name"], "standard error of dew point β_dew")
         self.assertTrue(math.isnan(data["beta_dew"].encoding["_FillValue"]))
         self.assertNotIn("_FillValue", data["n"].encoding)
 

@@ -131,7 +131,7 @@ TEST(FigureOfCondensation, HasTheWeightAndItsExponentAgainstTheLoad) {
   EXPECT_EQ(figure.panels[0].y.label, "mean largest weight");
   EXPECT_EQ(figure.panels[1].y.label, "−log E w_max / log N");
   for (const auto& panel : figure.panels) {
-    EXPECT_EQ(panel.x.label, "load t = β/β_c");
+    EXPECT_EQ(panel.x.label, "load t = β / β_c");
     ASSERT_EQ(panel.markers.size(), 1U);
     EXPECT_EQ(panel.markers[0].x, 1.0);
     EXPECT_EQ(panel.markers[0].label, "freezing");
@@ -339,7 +339,7 @@ store::StudyRecord retrieval_study() {
 
 TEST(FigureOfRetrieval, HasAPanelForEveryLength) {
   const HeatmapFigure figure = figure_of_retrieval(retrieval_study());
-  EXPECT_EQ(figure.x_label, "load t = β/β_c");
+  EXPECT_EQ(figure.x_label, "load t = β / β_c");
   EXPECT_EQ(figure.y_label, "signal s = m/(σ √(2 log N))");
   EXPECT_EQ(figure.z_label, "mean weight of the planted key");
   ASSERT_EQ(figure.panels.size(), 2U);

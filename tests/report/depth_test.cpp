@@ -44,7 +44,7 @@ TEST(FigureOfDepth, HasAPanelForEveryQuantityItKnowsInAFixedOrder) {
   EXPECT_EQ(figure.panels[1].y.label, "contraction λ");
   EXPECT_EQ(figure.panels[1].y.scale, AxisScale::linear);
   EXPECT_EQ(figure.panels[1].x.label, "layer");
-  EXPECT_EQ(figure.panels[2].y.label, "largest singular value");
+  EXPECT_EQ(figure.panels[2].y.label, "singular value of the product");
   EXPECT_EQ(figure.panels[2].y.scale, AxisScale::logarithmic);
   EXPECT_EQ(figure.panels[2].series[1].y, (std::vector{0.0, 2.0, 4.0}));  // the first rank
 }

@@ -225,8 +225,8 @@ TEST(FigureOfHeadCurves, HasFourPanelsAgainstTheVisibleKeys) {
   const LineFigure figure = figure_of_head_curves(study_of({heads()}));
   ASSERT_EQ(figure.panels.size(), 4U);
   EXPECT_EQ(figure.columns, 2U);
-  const char* labels[] = {"dew point β_dew", "phase τ = 1/β_dew", "share of keys read, e^H/n",
-                          "largest weight"};
+  const char* labels[] = {"dew point β_dew", "phase τ = 1/β_dew", "share of keys read n_eff/n",
+                          "largest weight w_max"};
   for (std::size_t k = 0; k < 4; ++k) {
     EXPECT_EQ(figure.panels[k].y.label, labels[k]);
     EXPECT_EQ(figure.panels[k].x.label, "visible keys n");
@@ -353,7 +353,7 @@ TEST(FigureOfLossSweep, HasAPanelPerLengthAndALinePerRotation) {
   EXPECT_EQ(figure.panels[0].title, "n = 512");
   EXPECT_EQ(figure.panels[1].title, "n = 1024");
   const LinePanel& panel = figure.panels[1];
-  EXPECT_EQ(panel.x.label, "multiplier of the logits");
+  EXPECT_EQ(panel.x.label, "multiplier of the logits m");
   EXPECT_EQ(panel.y.label, "loss above m = 1 (nats)");
   ASSERT_EQ(panel.series.size(), 3U);
   const char* names[] = {"own", "ntk", "yarn"};

@@ -43,5 +43,10 @@ TEST(LengthText, WritesPowersOfTenAsSuchAndCountsPlainly) {
   EXPECT_EQ(length_text(2.5e12), "2.5·10¹²");
 }
 
+TEST(NumberText, GivesQuantitiesTheirSymbol) {
+  EXPECT_EQ(value_label("n", 1e6), "n = 10⁶");
+  EXPECT_EQ(value_label("rho", 0.25), "ρ = 0.25");
+}
+
 }  // namespace
 }  // namespace dewpoint::report

@@ -40,7 +40,7 @@ TEST(FigureOfScalingCollapse, HasAPanelForEachQuantity) {
   ASSERT_EQ(figure.panels.size(), 2U);
   EXPECT_EQ(figure.panels[0].y.label, "contraction λ");
   EXPECT_EQ(figure.panels[1].y.label, "Jacobian norm η");
-  EXPECT_EQ(figure.panels[0].x.label, "scaling variable (c − 1) ln n");
+  EXPECT_EQ(figure.panels[0].x.label, "scaling variable x = (c − 1) log n");
 }
 
 TEST(FigureOfScalingCollapse, DrawsACurvePerLengthThenTheLimitDashedInBlack) {

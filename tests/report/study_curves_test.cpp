@@ -208,20 +208,20 @@ TEST(ScalingOfStudy, DrawsOtherLawsOnTheirAxes) {
   const LinePanel rising = scaling_of_study(synthetic_study(), request, fits).panels.at(0);
   EXPECT_EQ(rising.x.scale, AxisScale::logarithmic);
   EXPECT_EQ(rising.y.scale, AxisScale::linear);
-  EXPECT_EQ(rising.series.back().label, "γ = 2: slope in ln n 3.00 ± 0.10, χ²/dof = 0.5");
+  EXPECT_EQ(rising.series.back().label, "γ = 2: slope in log n 3.00 ± 0.10, χ²/dof = 0.5");
   EXPECT_DOUBLE_EQ(rising.series.back().y[1], 1.0 + 3.0 * std::log(256.0));
 
   request.fit = "log-power";
   const LineFigure figure = scaling_of_study(synthetic_study(), request, fits);
   const Series& bent = figure.panels.at(0).series.back();
   EXPECT_EQ(figure.panels[0].y.scale, AxisScale::logarithmic);
-  EXPECT_EQ(bent.label, "γ = 2: exponent of ln n 3.00 ± 0.10, χ²/dof = 0.5");
+  EXPECT_EQ(bent.label, "γ = 2: exponent of log n 3.00 ± 0.10, χ²/dof = 0.5");
   EXPECT_EQ(bent.x.back(), 256.0);
   for (std::size_t k = 0; k < bent.x.size(); ++k) {
     const double exact = std::exp(1.0) * std::pow(std::log(bent.x[k]), 3.0);
     EXPECT_NEAR(bent.y[k], exact, 1e-13 * exact);  // a dozen roundings
   }
-  EXPECT_EQ(figure.caption.find("fits of powers of ln x"), 0U) << figure.caption;
+  EXPECT_EQ(figure.caption.find("fits of powers of log x"), 0U) << figure.caption;
 
   request.fit = "line";
   EXPECT_EQ(code_of([&] { static_cast<void>(scaling_of_study(synthetic_study(), request, {})); }),
@@ -261,7 +261,7 @@ TEST(CollapseOfStudy, PutsTheCurvesOfAllSizesOntoOne) {
     }
   }
   EXPECT_EQ(theory_flags(figure), "mtmtt mm");
-  EXPECT_EQ(figure.panels[1].x.label, "(γ − 1) · (ln n)^1");
+  EXPECT_EQ(figure.panels[1].x.label, "(γ − 1) · (log n)^1");
   EXPECT_EQ(figure.panels[1].y.label, "contraction λ");
   EXPECT_EQ(figure.caption.find("collapse at γ = 1.000 ± 0.010, exponent 1.000 ± 0.020 of log n, "
                                 "quality 1.25"),

@@ -29,8 +29,8 @@ std::string message_of(const store::StudyRecord& study, const FigureRequest& req
 
 TEST(HeatmapOfStudy, TakesTheLastTwoAxesAndAPanelForEveryPlaceOfTheOthers) {
   const HeatmapFigure figure = heatmap_of_study(synthetic_study(), {});
-  EXPECT_EQ(figure.x_label, "token overlap ρ");
-  EXPECT_EQ(figure.y_label, "scaling γ = β / ln n");
+  EXPECT_EQ(figure.x_label, "correlation ρ");
+  EXPECT_EQ(figure.y_label, "scale γ = β / log n");
   EXPECT_EQ(figure.z_label, "contraction λ");
   ASSERT_EQ(figure.panels.size(), 4U);
   EXPECT_EQ(figure.panels[1].title, "simplex, n = 256");

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "dewpoint/core/csv_field.hpp"
+#include "dewpoint/core/quantity.hpp"
 #include "dewpoint/exports/content.hpp"
 #include "dewpoint/exports/provenance.hpp"
 #include "dewpoint/exports/tables.hpp"
@@ -42,6 +43,12 @@ bool samples_agree(const Table& table) {
   for_each_row(table,
                [&](const Row& row) { agree = agree && common_samples(table, row).has_value(); });
   return agree;
+}
+
+// "mean of contraction λ: mean ratio of ...".
+std::string about(const std::string& role, const std::string& name) {
+  if (find_quantity(name) == nullptr) return role;
+  return fmt::format("{} of {}: {}", role, label_of(name), meaning_of(name));
 }
 
 class CsvTable {
@@ -81,9 +88,9 @@ class CsvTable {
 
   [[nodiscard]] Columns columns() const {
     Columns columns;
-    for (const std::string& axis : axes_) columns.emplace_back(axis, "axis");
+    for (const std::string& axis : axes_) columns.emplace_back(axis, about("axis", axis));
     for (const auto& [mean, error, samples] : names_) {
-      columns.emplace_back(mean, error.empty() ? "prediction" : "mean");
+      columns.emplace_back(mean, about(error.empty() ? "prediction" : "mean", mean));
       if (error.empty()) continue;
       columns.emplace_back(error, "standard error of " + mean);
       if (samples_.empty()) columns.emplace_back(samples, "samples of " + mean);

@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "dewpoint/core/pending_file.hpp"
+#include "dewpoint/core/quantity.hpp"
 #include "dewpoint/exports/arrays.hpp"
 #include "dewpoint/exports/content.hpp"
 #include "dewpoint/exports/netcdf_writer.hpp"
@@ -16,11 +15,13 @@ using Group = NetcdfWriter::Group;
 
 constexpr const char* kSource = "Dewpoint ";
 
-// "mean_cosine" as an axis of a figure calls it: "mean cosine".
-std::string words_of(std::string_view name) {
-  std::string words = clean_text(name);
-  std::replace(words.begin(), words.end(), '_', ' ');
-  return words;
+// "mean_cosine" as figures call it: "mean cosine".
+std::string words_of(std::string_view name) { return title_of(clean_text(name)); }
+
+void set_unit(NetcdfWriter& writer, Group group, int variable, std::string_view name) {
+  const Quantity* known = find_quantity(name);
+  if (known == nullptr || known->unit.empty()) return;
+  writer.set_attribute(group, variable, "units", known->unit);
 }
 
 void write_provenance(NetcdfWriter& writer, const store::StudyRecord& study) {
@@ -44,6 +45,7 @@ int write_dimension(NetcdfWriter& writer, Group group, const std::string& name,
                                                  NetcdfWriter::Missing::never)
                            : writer.add_variable(group, name, {id}, clean_labels(dimension));
   writer.set_attribute(group, variable, "long_name", words_of(dimension.name));
+  set_unit(writer, group, variable, dimension.name);
   return id;
 }
 
@@ -53,11 +55,13 @@ void write_variable(NetcdfWriter& writer, Group group, const VariableNames& name
   const std::string words = words_of(variable.name);
   const int mean = writer.add_variable(group, names.mean, ids, means_of(variable), is_nan);
   writer.set_attribute(group, mean, "long_name", words);
+  set_unit(writer, group, mean, variable.name);
   if (names.error.empty()) return;
   writer.set_attribute(group, mean, "ancillary_variables",
                        fmt::format("{} {}", names.error, names.samples));
   const int error = writer.add_variable(group, names.error, ids, errors_of(variable), is_nan);
   writer.set_attribute(group, error, "long_name", "standard error of " + words);
+  set_unit(writer, group, error, variable.name);
   const int samples = writer.add_variable(group, names.samples, ids, samples_of(variable));
   writer.set_attribute(group, samples, "long_name", "number of samples of " + words);
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/quantity.hpp"
 #include "dewpoint/core/unknown.hpp"
 #include "dewpoint/report/number_text.hpp"
 #include "dewpoint/report/study_frames.hpp"
@@ -12,7 +13,6 @@
 namespace dewpoint::report {
 namespace {
 
-constexpr const char* kLoad = "load t = β/β_c";
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Parameters that an axis, a legend or the number of samples tells.
@@ -170,7 +170,11 @@ std::vector<Curve> retrieval_curves(const Frame& theory, double n) {
 
 LineFigure figure_of_condensation(const store::StudyRecord& study) {
   const Condensation frames(study);
-  LinePanel weight{"", linear(kLoad), linear("mean largest weight", Range{-0.02, 1.0}), {}, {}};
+  LinePanel weight{"",
+                   linear(dewpoint::label_of("t")),
+                   linear("mean largest weight", Range{-0.02, 1.0}),
+                   {},
+                   {}};
   frames.add_curves(weight, {"largest_weight"});
   frames.add_limit(weight, {"limit_largest_weight"}, SeriesStyle::dashed,
                    "N → ∞: Poisson-Dirichlet");
@@ -180,7 +184,11 @@ LineFigure figure_of_condensation(const store::StudyRecord& study) {
   weight.series.push_back(points_in_legend());
   weight.markers = {{1.0, "freezing"}};
 
-  LinePanel decay{"", linear(kLoad), linear("−log E w_max / log N", Range{-0.02, 1.02}), {}, {}};
+  LinePanel decay{"",
+                  linear(dewpoint::label_of("t")),
+                  linear("−log E w_max / log N", Range{-0.02, 1.02}),
+                  {},
+                  {}};
   frames.add_curves(decay, {"largest_weight", load_of, exponent});
   decay.series.push_back(curve(row_of(study.frame("condense_limits"), "decay_exponent", "t"),
                                SeriesStyle::dashed, "N → ∞: (1 − t)² up to freezing"));
@@ -204,7 +212,7 @@ LineFigure figure_of_weight_collapse(const store::StudyRecord& study) {
   above.series.push_back(points_in_legend());
 
   LinePanel below{"below freezing",
-                  linear(kLoad, Range{0.0, 1.0}),
+                  linear(dewpoint::label_of("t"), Range{0.0, 1.0}),
                   linear("E w_max over its law with prefactor", Range{0.0, 1.1}),
                   {},
                   {}};
@@ -217,7 +225,7 @@ LineFigure figure_of_weight_collapse(const store::StudyRecord& study) {
 
 LineFigure figure_of_free_energies(const store::StudyRecord& study) {
   const Condensation frames(study);
-  LinePanel energy{"", linear(kLoad), linear("free energy / log N"), {}, {}};
+  LinePanel energy{"", linear(dewpoint::label_of("t")), linear("free energy / log N"), {}, {}};
   frames.add_curves(energy, {"log_partition", load_of, over_log_n});
   const Frame& limits = study.frame("condense_limits");
   const Row quenched = row_of(limits, "quenched_free_energy", "t");
@@ -256,7 +264,7 @@ HeatmapFigure figure_of_retrieval(const store::StudyRecord& study) {
   const auto& loads = increasing(measured, "t");
   const auto& signals = increasing(measured, "signal");
   HeatmapFigure figure;
-  figure.x_label = kLoad;
+  figure.x_label = dewpoint::label_of("t");
   figure.y_label = "signal s = m/(σ √(2 log N))";
   figure.z_label = "mean weight of the planted key";
   const std::size_t cells = loads.size() * signals.size();

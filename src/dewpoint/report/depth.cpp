@@ -6,25 +6,30 @@
 #include <array>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/quantity.hpp"
 #include "dewpoint/report/number_text.hpp"
 #include "dewpoint/report/study_frames.hpp"
 
 namespace dewpoint::report {
 namespace {
 
-struct Quantity {
+struct Drawn {
   const char* variable;
-  const char* label;
   AxisScale scale;
 };
 
-constexpr std::array<Quantity, 6> kQuantities = {
-    {{"log10_gap", "mean gap 1 − cos", AxisScale::exponent},
-     {"contraction", "contraction λ", AxisScale::linear},
-     {"effective_rank", "effective rank", AxisScale::linear},
-     {"jacobian_norm", "Jacobian norm η", AxisScale::linear},
-     {"end_to_end_norm", "end-to-end norm", AxisScale::logarithmic},
-     {"singular_value", "largest singular value", AxisScale::logarithmic}}};
+constexpr std::array<Drawn, 6> kDrawn = {{{"log10_gap", AxisScale::exponent},
+                                          {"contraction", AxisScale::linear},
+                                          {"effective_rank", AxisScale::linear},
+                                          {"jacobian_norm", AxisScale::linear},
+                                          {"end_to_end_norm", AxisScale::logarithmic},
+                                          {"singular_value", AxisScale::logarithmic}}};
+
+// The places of an exponent are read as powers of ten, so that its label has no logarithm.
+std::string label_of(const Drawn& drawn) {
+  if (drawn.scale == AxisScale::exponent) return "mean gap 1 − cos";
+  return dewpoint::label_of(drawn.variable);
+}
 
 struct Frames {
   const Frame& measured;
@@ -70,12 +75,12 @@ void add_curves(LinePanel& panel, const Frames& frames, const Variable& variable
   }
 }
 
-LinePanel panel_of(const Frames& frames, const Quantity& quantity, const Variable& variable) {
+LinePanel panel_of(const Frames& frames, const Drawn& drawn, const Variable& variable) {
   const Variable* theory =
-      frames.theory == nullptr ? nullptr : frames.theory->find_variable(quantity.variable);
+      frames.theory == nullptr ? nullptr : frames.theory->find_variable(drawn.variable);
   LinePanel panel;
   panel.x = {"layer", AxisScale::linear, std::nullopt};
-  panel.y = {quantity.label, quantity.scale, std::nullopt};
+  panel.y = {label_of(drawn), drawn.scale, std::nullopt};
   const bool has_theory = theory != nullptr;
   add_curves(panel, frames, variable,
              has_theory ? SeriesStyle::points : SeriesStyle::line_and_points);
@@ -94,11 +99,11 @@ LineFigure figure_of_depth(const store::StudyRecord& study) {
                       measured.dimension("gamma").coordinates};
   LineFigure figure;
   const Variable* first = nullptr;
-  for (const auto& quantity : kQuantities) {
-    const Variable* variable = measured.find_variable(quantity.variable);
+  for (const Drawn& drawn : kDrawn) {
+    const Variable* variable = measured.find_variable(drawn.variable);
     if (variable == nullptr) continue;
     if (first == nullptr) first = variable;
-    figure.panels.push_back(panel_of(frames, quantity, *variable));
+    figure.panels.push_back(panel_of(frames, drawn, *variable));
   }
   if (first == nullptr || frames.gammas.empty()) {
     throw Error(Code::bad_value, "frame 'phase_depth' has no gamma or no variable that is drawn");

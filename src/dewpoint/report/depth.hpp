@@ -1,4 +1,4 @@
-// What many layers do to a cloud of tokens: quantities against depth, one curve per γ = β/ln n.
+// What many layers do to a cloud of tokens: quantities against depth, one curve per γ = β / log n.
 //
 // A study of depth holds
 //

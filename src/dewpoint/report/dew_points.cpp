@@ -1,6 +1,7 @@
 #include "dewpoint/report/dew_points.hpp"
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/quantity.hpp"
 #include "dewpoint/report/study_frames.hpp"
 
 namespace dewpoint::report {
@@ -42,7 +43,7 @@ void add_law(LinePanel& panel, const store::StudyRecord& study, const std::strin
 
 LineFigure figure_of_dew_points(const store::StudyRecord& study) {
   const Axis keys{"keys n", AxisScale::logarithmic, std::nullopt};
-  LinePanel scale{"", keys, {"dew point β_dew", AxisScale::logarithmic, std::nullopt}, {}, {}};
+  LinePanel scale{"", keys, {label_of("beta_dew"), AxisScale::logarithmic, std::nullopt}, {}, {}};
   LinePanel slope{
       "", keys, {"d log β_dew / d log n", AxisScale::logarithmic, std::nullopt}, {}, {}};
   const std::vector<std::string> names = law_names(study);

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "dewpoint/core/error.hpp"
-#include "dewpoint/report/labels.hpp"
+#include "dewpoint/core/quantity.hpp"
 #include "dewpoint/report/study_figure.hpp"
 #include "dewpoint/report/study_frames.hpp"
 #include "dewpoint/report/training_figures.hpp"
@@ -53,7 +53,7 @@ std::vector<FittingFigure> special_figures(const StudyRecord& study) {
   std::vector<FittingFigure> figures;
   for (const std::string& name : observables_of(study)) {
     auto figure = specialised_figure(study, name);
-    if (figure) figures.push_back({name, long_label(name), std::move(*figure)});
+    if (figure) figures.push_back({name, label_of(name), std::move(*figure)});
   }
   return figures;
 }
@@ -67,7 +67,7 @@ FittingFigures automatic_figures(const StudyRecord& study, bool unfinished) {
     auto figure = unless_refused([&] { return figure_of_study(study, request); });
     if (!figure) continue;
     if (found.figures.size() < kMostFittingFigures) {
-      found.figures.push_back({name, long_label(name), std::move(*figure)});
+      found.figures.push_back({name, label_of(name), std::move(*figure)});
     } else {
       ++found.left_out;
     }

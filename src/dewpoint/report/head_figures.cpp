@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/quantity.hpp"
 #include "dewpoint/core/unknown.hpp"
-#include "dewpoint/report/labels.hpp"
 #include "dewpoint/report/study_frames.hpp"
 
 namespace dewpoint::report {
@@ -123,7 +123,7 @@ void part_at_one(HeatmapFigure& figure) {
 
 struct CurvePanel {
   const char* variable;
-  const char* label;
+  std::string label;
   AxisScale scale;
 };
 
@@ -249,7 +249,7 @@ HeatmapFigure figure_of_head_map(const store::StudyRecord& study, const std::str
   HeatmapFigure figure;
   figure.x_label = "head";
   figure.y_label = "layer";
-  figure.z_label = long_label(observable);
+  figure.z_label = label_of(observable);
   figure.panels = map_panels(frame, values);
   figure.caption = caption_of(study, {"layer", "head", "n", "multiplier"}, nullptr);
   if (observable.starts_with("phase")) {
@@ -268,10 +268,10 @@ LineFigure figure_of_head_curves(const store::StudyRecord& study) {
   LineFigure figure;
   figure.columns = 2;
   const CurvePanel panels[] = {
-      {"dew_point_without_sink", "dew point β_dew", AxisScale::logarithmic},
+      {"dew_point_without_sink", label_of("dew_point"), AxisScale::logarithmic},
       {"phase_without_sink", "phase τ = 1/β_dew", AxisScale::logarithmic},
-      {"effective_share_without_sink", "share of keys read, e^H/n", AxisScale::logarithmic},
-      {"largest_weight_without_sink", "largest weight", AxisScale::linear}};
+      {"effective_share_without_sink", label_of("effective_share"), AxisScale::logarithmic},
+      {"largest_weight_without_sink", label_of("largest_weight"), AxisScale::linear}};
   for (const CurvePanel& wanted : panels) {
     LinePanel panel{"", keys, {wanted.label, wanted.scale, std::nullopt}, {}, {}};
     add_layers(panel, frame, wanted.variable);
@@ -301,7 +301,7 @@ LineFigure figure_of_loss_sweep(const store::StudyRecord& study) {
   figure.columns = 2;
   for (std::size_t k = 0; k < lengths.size(); ++k) {
     LinePanel panel{fmt::format("n = {:g}", lengths[k]),
-                    {"multiplier of the logits", AxisScale::linear, std::nullopt},
+                    {label_of("multiplier"), AxisScale::linear, std::nullopt},
                     {"loss above m = 1 (nats)", AxisScale::linear, std::nullopt},
                     {},
                     {}};

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "dewpoint/core/quantity.hpp"
+
 namespace dewpoint::report {
 namespace {
 
@@ -51,6 +53,10 @@ std::string length_text(double n) {
     return power_of_ten_text(std::llround(exponent));
   }
   return n == std::floor(n) && n >= 0 && n < 1e9 ? fmt::format("{:.0f}", n) : number_text(n);
+}
+
+std::string value_label(std::string_view name, double value) {
+  return symbol_of(name) + " = " + (name == "n" ? length_text(value) : number_text(value));
 }
 
 }  // namespace dewpoint::report

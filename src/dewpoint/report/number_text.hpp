@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace dewpoint::report {
 
@@ -19,5 +20,8 @@ namespace dewpoint::report {
 /// A number of tokens: whole powers of ten from a thousand on as such ("10³"), other whole numbers
 /// below 10⁹ plain ("1048576"), the rest as number_text() has it.
 [[nodiscard]] std::string length_text(double n);
+
+/// A quantity (core/quantity.hpp) with its value: "n = 10⁶", "ρ = 0.5".
+[[nodiscard]] std::string value_label(std::string_view name, double value);
 
 }  // namespace dewpoint::report

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "dewpoint/core/quantity.hpp"
 #include "dewpoint/report/study_frames.hpp"
 
 namespace dewpoint::report {
@@ -36,9 +37,9 @@ HeatmapFigure heatmap_of_phase_map(const store::StudyRecord& study, PhaseQuantit
   const auto& gamma = increasing(frame, "gamma");
   const std::size_t cells = rho.size() * gamma.size();
   HeatmapFigure figure;
-  figure.x_label = "token overlap ρ";
-  figure.y_label = "scaling γ = β / ln n";
-  figure.z_label = norm ? "Jacobian norm η" : "contraction λ";
+  figure.x_label = label_of("rho");
+  figure.y_label = label_of("gamma");
+  figure.z_label = label_of(map.name);
   figure.caption = caption_of(study, map.dimensions, &map);
   for (const double n : increasing(frame, "n")) {
     for (const double d : increasing(frame, "d")) {

@@ -1,4 +1,4 @@
-// The phase diagram of a study: contraction λ or Jacobian norm η over token overlap ρ and scaling
+// The phase diagram of a study: contraction λ or Jacobian norm η over the correlation ρ and scaling
 // γ.
 //
 // A study of `phase map` holds

@@ -1,5 +1,6 @@
 #include "dewpoint/report/scaling_collapse.hpp"
 
+#include "dewpoint/core/quantity.hpp"
 #include "dewpoint/report/number_text.hpp"
 #include "dewpoint/report/study_frames.hpp"
 
@@ -48,10 +49,10 @@ void add_measured(LinePanel& panel, const Frames& frames, const std::string& var
   panel.series.push_back({"measured", SeriesStyle::points, kind_colour(0), {}, {}, {}});
 }
 
-LinePanel panel_of(const Frames& frames, const std::string& variable, const std::string& label) {
+LinePanel panel_of(const Frames& frames, const std::string& variable) {
   LinePanel panel;
-  panel.x = {"scaling variable (c − 1) ln n", AxisScale::linear, std::nullopt};
-  panel.y = {label, AxisScale::linear, std::nullopt};
+  panel.x = {dewpoint::label_of(kScaling), AxisScale::linear, std::nullopt};
+  panel.y = {dewpoint::label_of(variable), AxisScale::linear, std::nullopt};
   add_exact(panel, frames, variable);
   const Row limit = row_of(frames.limit, variable, kScaling);
   panel.series.push_back(
@@ -65,8 +66,7 @@ LinePanel panel_of(const Frames& frames, const std::string& variable, const std:
 LineFigure figure_of_scaling_collapse(const store::StudyRecord& study) {
   const Frames frames = frames_of(study);
   LineFigure figure;
-  figure.panels = {panel_of(frames, "contraction", "contraction λ"),
-                   panel_of(frames, "jacobian_norm", "Jacobian norm η")};
+  figure.panels = {panel_of(frames, "contraction"), panel_of(frames, "jacobian_norm")};
   figure.caption =
       caption_of(study, {"n", kScaling},
                  frames.measured ? &frames.measured->variable("contraction") : nullptr);

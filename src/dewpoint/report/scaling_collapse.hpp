@@ -1,4 +1,4 @@
-// Finite-size scaling: against x = (c − 1) ln n the curves of all n fall onto one.
+// Finite-size scaling: against x = (c − 1) log n the curves of all n fall onto one.
 //
 // A study of the collapse holds
 //

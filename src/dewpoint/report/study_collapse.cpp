@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "dewpoint/core/error.hpp"
-#include "dewpoint/report/labels.hpp"
+#include "dewpoint/core/quantity.hpp"
 #include "dewpoint/report/study_curves.hpp"
 #include "dewpoint/report/study_lines.hpp"
 
@@ -30,11 +30,11 @@ std::string number_or(const Estimate& value, int digits, const char* symbol) {
   return is_determined(value) ? fmt::format("{:.{}g}", value.mean, digits) : symbol;
 }
 
-// "(ln n)^0.51", or nothing for a power of 0.
+// "(log n)^0.51", or nothing for a power of 0.
 std::string power_label(const CollapseFit& fit, const std::string& name, const Estimate& power,
                         const char* symbol) {
   if (power.mean == 0 && is_determined(power)) return "";
-  return fmt::format(" · {}^{}", in_logarithms(fit) ? "(ln " + name + ")" : name,
+  return fmt::format(" · {}^{}", in_logarithms(fit) ? "(log " + name + ")" : name,
                      number_or(power, 3, symbol));
 }
 
@@ -49,7 +49,7 @@ Series collapsed(Series series, const StudyLine& line, const CollapseFit& fit) {
 }
 
 std::string summary(const CollapseFit& fit, const LineRoles& roles) {
-  const std::string x = short_label(roles.x->name());
+  const std::string x = symbol_of(roles.x->name());
   const auto stated = [](const Estimate& value, const char* symbol) {
     return is_determined(value) ? to_string(value)
                                 : fmt::format("{}, not determined by these data", symbol);
@@ -83,8 +83,8 @@ LineFigure collapse_of_study(const store::StudyRecord& study, const FigureReques
   raw.title = "as measured";
   LinePanel scaled;
   scaled.title = "collapsed";
-  const std::string x = short_label(roles.x->name());
-  const std::string sizes = short_label(roles.lines->name());
+  const std::string x = symbol_of(roles.x->name());
+  const std::string sizes = symbol_of(roles.lines->name());
   scaled.x.label = fmt::format("({} − {}){}", x, number_or(fit.critical, 4, kCritical),
                                power_label(fit, sizes, fit.exponent, kExponent));
   scaled.y.label = raw.y.label + power_label(fit, sizes, fit.amplitude, kAmplitude);

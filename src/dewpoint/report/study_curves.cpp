@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/quantity.hpp"
 #include "dewpoint/report/colour.hpp"
-#include "dewpoint/report/labels.hpp"
 #include "dewpoint/report/number_text.hpp"
 #include "dewpoint/report/panel_ranges.hpp"
 #include "dewpoint/report/study_lines.hpp"
@@ -85,9 +85,9 @@ std::vector<Marker> critical_markers(const Curves& curves, const Place& panel) {
 LinePanel panel_at(const Curves& curves, const FigureRequest& request, const Place& place) {
   LinePanel panel;
   panel.title = curves.slice.place_label(place, curves.roles.panels);
-  panel.x = {long_label(curves.roles.x->name()),
+  panel.x = {label_of(curves.roles.x->name()),
              axis_scale(*curves.roles.x, request.log_x, request.linear), std::nullopt};
-  panel.y = {long_label(curves.slice.observable().name),
+  panel.y = {label_of(curves.slice.observable().name),
              request.log_y ? AxisScale::logarithmic : AxisScale::linear, std::nullopt};
   const std::vector<Place> lines = line_places(curves.roles, place);
   for (std::size_t k = 0; k < lines.size(); ++k) {
@@ -135,13 +135,13 @@ LineFigure figure_of(const Curves& curves, const FigureRequest& request) {
 // The law of a figure, and how its slope is called there.
 struct DrawnLaw {
   FitLaw law;
-  std::string slope;  // "slope", "slope in ln n", "exponent of ln n"
+  std::string slope;  // "slope", "slope in log n", "exponent of log n"
 };
 
 DrawnLaw drawn_law(const FigureRequest& request, const std::string& x) {
   const FitLaw law = fit_law(request.fit);
-  if (law == FitLaw::logarithm) return {law, "slope in ln " + short_label(x)};
-  if (law == FitLaw::power_of_logarithm) return {law, "exponent of ln " + short_label(x)};
+  if (law == FitLaw::logarithm) return {law, "slope in log " + symbol_of(x)};
+  if (law == FitLaw::power_of_logarithm) return {law, "exponent of log " + symbol_of(x)};
   return {law, "slope"};
 }
 
@@ -191,9 +191,9 @@ void add_fit(LineFigure& figure, const ScalingFit& fit, const DrawnLaw& law) {
 const char* fits_text(FitLaw law) {
   switch (law) {
     case FitLaw::logarithm:
-      return "fits of a + b ln x";
+      return "fits of a + b log x";
     case FitLaw::power_of_logarithm:
-      return "fits of powers of ln x";
+      return "fits of powers of log x";
     default:
       return "fits of powers";
   }

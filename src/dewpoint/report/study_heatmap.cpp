@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/quantity.hpp"
 #include "dewpoint/report/borrowed_cells.hpp"
-#include "dewpoint/report/labels.hpp"
 #include "dewpoint/report/number_text.hpp"
 #include "dewpoint/report/study_frames.hpp"
 #include "dewpoint/report/study_slice.hpp"
@@ -106,7 +106,7 @@ std::vector<double> critical_values(const StudySlice& slice, const Variable& var
 std::vector<Curve> critical_curves(const StudySlice& slice, const Plane& plane,
                                    const Place& place) {
   const auto label = [](const FreeAxis& axis) {
-    return "critical " + short_label(axis.name()) + " (theory)";
+    return "critical " + symbol_of(axis.name()) + " (theory)";
   };
   const Frame& frame = slice.frame();
   if (const Variable* line = frame.find_variable("critical_" + plane.y->name())) {
@@ -145,7 +145,8 @@ Range around(double centre, const Range& range) {
 
 void choose_colours(HeatmapFigure& figure, const FigureRequest& request,
                     const std::string& observable) {
-  const bool fraction = is_fraction(observable);
+  const Quantity* known = find_quantity(observable);
+  const bool fraction = known != nullptr && known->is_fraction();
   const bool from_0_to_1 = fraction && !request.log_colours;
   Range places = from_0_to_1 ? Range{0, 1} : data_range(figure);
   if (request.diverging) {
@@ -173,9 +174,9 @@ HeatmapFigure heatmap_of_study(const store::StudyRecord& study, const FigureRequ
   expect_few_panels(panel_axes);
   HeatmapFigure figure;
   figure.title = request.title;
-  figure.x_label = long_label(plane.x->name());
-  figure.y_label = long_label(plane.y->name());
-  figure.z_label = long_label(slice.observable().name);
+  figure.x_label = label_of(plane.x->name());
+  figure.y_label = label_of(plane.y->name());
+  figure.z_label = label_of(slice.observable().name);
   figure.x_scale = checked_scale(*plane.x, request.log_x, request.linear);
   figure.y_scale = checked_scale(*plane.y, request.log_y, request.linear);
   figure.z_scale = request.log_colours ? AxisScale::logarithmic : AxisScale::linear;

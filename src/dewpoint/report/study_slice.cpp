@@ -8,7 +8,7 @@
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/nearest_word.hpp"
-#include "dewpoint/report/labels.hpp"
+#include "dewpoint/core/quantity.hpp"
 #include "dewpoint/report/number_text.hpp"
 #include "dewpoint/report/study_frames.hpp"
 
@@ -239,7 +239,7 @@ std::string StudySlice::caption() const {
     const Dimension& dimension = frame_->dimension(name);
     const std::string value = dimension.labels.empty()
                                   ? value_label(name, dimension.coordinates[position])
-                                  : short_label(name) + " = " + dimension.labels[position];
+                                  : symbol_of(name) + " = " + dimension.labels[position];
     text += value + "\u00a0· ";
   }
   return text + caption_of(*study_, observable_->dimensions, observable_);

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "dewpoint/core/quantity.hpp"
 #include "dewpoint/report/number_text.hpp"
 #include "dewpoint/report/study_frames.hpp"
 
@@ -50,7 +51,7 @@ std::vector<Marker> thresholds(const store::StudyRecord& study) {
 LineFigure figure_of_three_phases(const store::StudyRecord& study) {
   const Frame& exact = study.frame("three_phases");
   const Frame* measured = find_frame(study, "three_phases_measured");
-  const Axis gamma{"scaling γ = β / ln n", AxisScale::linear, std::nullopt};
+  const Axis gamma{label_of("gamma"), AxisScale::linear, std::nullopt};
   const Axis mass{"attention mass", AxisScale::linear, Range{-0.03, 1.03}};
   LineFigure figure;
   for (const double n : all_coordinates({&exact, measured}, "n")) {

@@ -32,7 +32,7 @@ const kStages: Record<string, string> = {
 export function names_of(pi: readonly number[], is_flow: boolean, count: number): Names {
   const tokens = Array.from({ length: count }, (_, k) => {
     const share = pi[k];
-    return share === undefined ? `token ${k + 1}` : `token ${k + 1}, π = ${number_text(share, 3)}`;
+    return share === undefined ? `token ${k}` : `token ${k}, π = ${number_text(share, 3)}`;
   });
   return { time: is_flow ? 'time of the flow' : 'step', tokens };
 }
@@ -105,9 +105,8 @@ export function attention_figure(
   const z = keys.flatMap((_, key) =>
     queries.map((_, query) => measured_at(trajectory, 'attention', { time: record, query, key }).mean),
   );
-  const counted = (values: number[]) => values.map((_, k) => k + 1);
   const look = { x_label: 'key', y_label: 'query', z_label: 'attention', z: [0, 1] as const };
-  return heat_map({ ...look, look: 'matrix' }, [heat_panel('', counted(keys), counted(queries), z)]);
+  return heat_map({ ...look, look: 'matrix' }, [heat_panel('', keys, queries, z)]);
 }
 
 /** Embeddings in the plane of their two largest directions; discs are where they are now. */

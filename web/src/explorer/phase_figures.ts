@@ -51,7 +51,7 @@ export function map_figure(result: PhaseResult, grid: Grid, variable: string): H
   }
   const look: HeatLook = {
     x_label: labelled('rho'),
-    y_label: `${labelled('gamma')} = β / log n`,
+    y_label: labelled('gamma'),
     z_label: labelled(variable),
     z: range_of(variable, map),
   };
