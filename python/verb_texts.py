@@ -83,6 +83,17 @@ TEXTS = {
             True
             """,
     },
+    "query harmonics": {
+        "formula": r"""
+            Particles that all attend to each other: a ripple of degree :math:`\ell` in their density
+            grows in one step as the heat equation run backwards lets it.""",
+        "example": """
+            >>> import dewpoint as dp
+            >>> result = dp.query.harmonics(degree=[1, 2], beta=20, particles=300)
+            >>> max(abs(one["growth"][0] - one["predicted"]) for one in result["harmonics"]) < 1e-6
+            True
+            """,
+    },
     "query output": {
         "formula": r"""
             :math:`y = \sum_j w_j V k_j` over drawn keys: its mean and covariance beside the limit

@@ -14,6 +14,7 @@ Every verb of the command line is a function with the same parameters, defaults 
     dp.phase.point, .map, .depth     one layer, or many, on a cloud of tokens
     dp.condense                      softmax over up to 1e300 Gaussian scores
     dp.query, .heat, .output         one query over n keys
+    dp.query.harmonics               particles that all attend to each other
     dp.dew, .laws, .head             where attention condenses
     dp.train                         training on a chain or a text
     dp.heads, .sweep                 heads of real models, from arrays, a dump or a checkpoint

@@ -7,10 +7,11 @@ from . import verbs
 
 
 class Query:
-    """`dp.query(...)` is `dp.query.point(...)`; beside it `heat` and `output`."""
+    """`dp.query(...)` is `dp.query.point(...)`; beside it `heat`, `harmonics` and `output`."""
 
     point = staticmethod(verbs.query_point)
     heat = staticmethod(verbs.query_heat)
+    harmonics = staticmethod(verbs.query_harmonics)
     output = staticmethod(verbs.query_output)
     __call__ = staticmethod(verbs.query_point)
 

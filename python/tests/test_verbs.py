@@ -26,6 +26,7 @@ CALLS = {
     "condense": lambda: dp.condense(n=[1e2, 1e30], t=[0.5, 2], draws=100, signal=[0.9, 1.2]),
     "query point": lambda: dp.query(n=[1e3, 1e15], theta=1, draws=100),
     "query heat": lambda: dp.query.heat(n=1000, draws=10, beta=[5, 20]),
+    "query harmonics": lambda: dp.query.harmonics(degree=[1, 3], beta=20, particles=200),
     "query output": lambda: dp.query.output(n=1000, beta=[5, 20], draws=20,
                                             value_scale=[1, 2, 3, 4, 5]),
     "dew": lambda: dp.dew.laws(law=["sphere:d=5", "gaussian"], n="1e2:1e6:3:log", draws=50),

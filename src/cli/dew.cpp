@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <cmath>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,41 +13,27 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/dew_scores.hpp"
-#include "cli/number_options.hpp"
-#include "cli/score_law_option.hpp"
+#include "cli/question_options.hpp"
 #include "cli/study_record.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/frame_json.hpp"
-#include "dewpoint/core/grid.hpp"
 #include "dewpoint/diagnosis/curve_verdict.hpp"
-#include "dewpoint/experiments/dew.hpp"
-#include "dewpoint/scores/law_names.hpp"
+#include "dewpoint/experiments/dew_question.hpp"
 #include "dewpoint/studies/law_edge.hpp"
 
 namespace dewpoint::cli {
 namespace {
 
-/// One for each law of growth.
-const std::vector<std::string> kLaws = {"gaussian:sigma=1", "sphere:d=5", "simplex:rho=0.5"};
+using experiments::DewQuestion;
 
 struct DewOptions {
   CommonOptions common;
-  std::vector<std::string> laws;  // none: kLaws
-  std::string n = "1e2:1e15:14:log";
-  std::size_t draws = 400;
-  std::size_t top = 256;
+  std::optional<QuestionOptions> question;
   std::string study;  // file to keep it in; none: empty
   bool force = false;
   DewScoresOptions scores;
 };
-
-/// Whole numbers, as far as doubles tell them apart.
-std::vector<double> lengths_of(const std::string& text) {
-  std::vector<double> lengths = parse_grid("n", text);
-  for (double& n : lengths) n = n < 0x1p53 ? std::round(n) : n;
-  return lengths;
-}
 
 // ---- one law --------------------------------------------------------------------------------
 
@@ -63,12 +49,12 @@ struct LawReport {
   diagnosis::GrowthVerdict participation, dew;
 };
 
-LawReport measure(const scores::TopLaw& law, const experiments::DewCurve& question,
+LawReport measure(const scores::TopLaw& law, const experiments::DewCurve& curve,
                   const RunContext& context) {
   LawReport report;
   report.name = law.name();
-  report.frame = experiments::dew_curve(law, question, context);
-  for (const double n : question.n) report.edges.push_back(edge_of(law, n));
+  report.frame = experiments::dew_curve(law, curve, context);
+  for (const double n : curve.n) report.edges.push_back(edge_of(law, n));
   report.participation = diagnosis::judge_curve(report.frame, true);
   report.dew = diagnosis::judge_curve(report.frame, false);
   return report;
@@ -115,10 +101,10 @@ Json report_json(const LawReport& report) {
 
 // ---- the verb -------------------------------------------------------------------------------
 
-void write_study(const DewOptions& o, const std::vector<LawReport>& reports,
+void write_study(const DewOptions& o, const std::vector<LawReport>& reports, const Json& parameters,
                  const std::string& command) {
   store::StudyRecord study = begin_study("dew", o.common.seed, command);
-  study.parameters = {{"draws", std::to_string(o.draws)}, {"top", std::to_string(o.top)}};
+  study.parameters = parameter_texts(parameters);
   for (const LawReport& report : reports) {
     study.frames.push_back(report.frame.renamed("dew " + report.name));
   }
@@ -127,46 +113,43 @@ void write_study(const DewOptions& o, const std::vector<LawReport>& reports,
 
 Answer dew_of_laws(const DewOptions& o, const std::string& command) {
   if (!o.study.empty()) require_study_place({o.study, o.force}, "dew");
-  const experiments::DewCurve question{lengths_of(o.n), o.draws, o.top, o.common.seed};
-  std::vector<std::unique_ptr<scores::TopLaw>> laws;
-  const std::vector<std::string>& names = o.laws.empty() ? kLaws : o.laws;
-  for (const std::string& name : names) {
-    laws.push_back(scores::score_law(name));
-    experiments::check(question, *laws.back());
-  }
+  const question::Asked asked = o.question->asked();
+  const auto [laws, curve] = experiments::dew_of(asked, o.common.seed);
+  const Json parameters = parameters_json(question::fields_of<DewQuestion>(), asked,
+                                          question::point_of(asked.first<DewQuestion>()));
   Answer answer;
   std::vector<LawReport> found;
   Json reports = Json::array();
   answer.text = fmt::format("{} draws per length, seed {}; slopes and quartiles over draws\n",
-                            o.draws, o.common.seed);
+                            curve.draws, o.common.seed);
   for (const auto& law : laws) {
     ProgressLine progress("dew " + law->name());
-    found.push_back(measure(*law, question, {o.common.threads, stop_token(), progress.callback()}));
+    found.push_back(measure(*law, curve, {o.common.threads, stop_token(), progress.callback()}));
     answer.text += "\n" + report_text(found.back());
     reports.push_back(report_json(found.back()));
   }
   if (!o.study.empty()) {
-    write_study(o, found, command);
+    write_study(o, found, parameters, command);
     answer.text += fmt::format("\nstudy {}\n", o.study);
   }
-  answer.json = {
-      {"experiment", "dew"},
-      {"version", version()},
-      {"seed", o.common.seed},
-      {"parameters", {{"laws", names}, {"n", question.n}, {"draws", o.draws}, {"top", o.top}}},
-      {"study", o.study.empty() ? Json() : Json(o.study)},
-      {"laws", reports}};
+  answer.json = {{"experiment", "dew"},
+                 {"version", version()},
+                 {"seed", o.common.seed},
+                 {"parameters", parameters},
+                 {"study", o.study.empty() ? Json() : Json(o.study)},
+                 {"laws", reports}};
   return answer;
 }
 
 Answer dew_answer(const DewOptions& o, const Program& program) {
-  if (!o.laws.empty() && o.scores.given(program.given)) {
-    throw Error(Code::bad_value, "law: --law and the scores of a head exclude each other");
+  if (!o.scores.given(program.given)) {
+    o.scores.question->refuse_all("without the scores of a head");
+    return dew_of_laws(o, program.command_line);
   }
-  if (o.scores.given(program.given) && !o.study.empty()) {
+  o.question->refuse_all("beside the scores of a head");
+  if (!o.study.empty()) {
     throw Error(Code::bad_value, "output: a study is kept of laws only, not of a head's scores");
   }
-  if (!o.scores.given(program.given)) return dew_of_laws(o, program.command_line);
   ProgressLine progress("dew");
   return dew_of_scores(o.scores, program.given, o.common,
                        {o.common.threads, stop_token(), progress.callback()});
@@ -178,18 +161,10 @@ void add_dew(Program& program) {
   CLI::App* verb = program.app.add_subcommand(
       "dew", "Dew point of a score law or of a head's scores, over n, and the law of its growth");
   const auto o = std::make_shared<DewOptions>();
-  verb->add_option("--law", o->laws, score_law_help() + "; several times if wanted")
-      ->allow_extra_args(false);
-  verb->add_option("--n", o->n, "Keys: a list, or first:last:count[:log]")->capture_default_str();
-  verb->add_option("--draws", o->draws, "Queries per length")
-      ->transform(whole_number(question::in(2.0, 1e8)))
-      ->capture_default_str();
-  verb->add_option("--top", o->top, "Best keys that are drawn one by one")
-      ->transform(whole_number(question::in(3.0, 1e8)))
-      ->capture_default_str();
+  o->question.emplace(program, *verb, question::fields_of<DewQuestion>());
   verb->add_option("-o,--output", o->study, "Keep the curves of laws as a study in this file");
   add_force(*verb, o->force);
-  o->scores.add_to(*verb);
+  o->scores.add_to(program, *verb);
   add_common(*verb, o->common);
   add_example(*verb, "dewpoint dew --law gaussian --law sphere:d=5 --n 1e2:1e15:14:log");
   verb->callback([&program, o] {

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <vector>
 
-#include "cli/number_options.hpp"
 #include "dewpoint/checkpoint/score_file.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
@@ -26,18 +25,24 @@ using diagnosis::RowBootstrap;
 
 // ---- input ----------------------------------------------------------------------------------
 
-Matrix<double> read_input(const DewScoresOptions& o, const Given& arrays) {
+Matrix<double> read_input(const DewScoresOptions& o, const DewScoresQuestion& q,
+                          const Given& arrays) {
+  if (q.scale && o.queries.empty()) {
+    throw Error(Code::bad_value, fmt::format("scale: {:g} is given without queries", *q.scale));
+  }
   if (arrays.scores != nullptr) return *arrays.scores;
   if (!o.scores.empty()) return checkpoint::read_scores(o.scores);
   if (o.queries.empty() || o.keys.empty()) {
     throw Error(Code::bad_value, "queries: --queries and --keys are given together or not at all");
   }
-  return checkpoint::read_query_key_scores(o.queries, o.keys, o.scale);
+  return checkpoint::read_query_key_scores(o.queries, o.keys, q.scale.value_or(1.0));
 }
 
 /// The kept column of every row; empty for none.
-std::vector<std::size_t> kept_columns(const std::string& text, const Matrix<double>& scores) {
-  if (text.empty()) return {};
+std::vector<std::size_t> kept_columns(const std::optional<std::string>& kept,
+                                      const Matrix<double>& scores) {
+  if (!kept) return {};
+  const std::string& text = *kept;
   std::vector<std::size_t> columns(scores.rows());
   if (text == "self") {
     if (scores.rows() > scores.cols()) {
@@ -120,16 +125,15 @@ struct HeadReport {
   std::optional<diagnosis::HeatCapacity> heat;
 };
 
-HeadReport measure(const DewScoresOptions& o, const Given& arrays, const CommonOptions& common,
-                   const RunContext& context) {
-  const Matrix<double> scores = read_input(o, arrays);
+HeadReport measure(const Matrix<double>& scores, const DewScoresQuestion& q,
+                   const CommonOptions& common, const RunContext& context) {
   require_size(scores);
-  const std::vector<std::size_t> kept = kept_columns(o.keep, scores);
-  const RowBootstrap bootstrap(scores.rows(), {o.replicates, common.seed});
+  const std::vector<std::size_t> kept = kept_columns(q.keep, scores);
+  const RowBootstrap bootstrap(scores.rows(), {q.replicates, common.seed});
   HeadReport head{};
   head.queries = scores.rows();
   head.keys = scores.cols();
-  head.growth = diagnosis::measure_growth(scores, {o.halvings, o.least_keys, kept, common.seed},
+  head.growth = diagnosis::measure_growth(scores, {q.halvings, q.least_keys, kept, common.seed},
                                           bootstrap, context);
   const auto slope = [&](std::size_t from, std::size_t to) {
     return growth_slope(head.growth, diagnosis::Scale::participation, from, to, bootstrap);
@@ -145,15 +149,15 @@ HeadReport measure(const DewScoresOptions& o, const Given& arrays, const CommonO
   const Matrix<double> others = kept.empty() ? scores : diagnosis::without_columns(scores, kept);
   const RunContext silent{context.threads, context.stop, {}};
   const std::size_t tail =
-      std::clamp<std::size_t>(o.tail, 4, std::max<std::size_t>(others.cols() - 1, 4));
+      std::clamp<std::size_t>(q.tail, 4, std::max<std::size_t>(others.cols() - 1, 4));
   if (others.cols() > 4) {
     head.edge = diagnosis::fit_edge(others, tail, bootstrap, silent);
   } else {
     head.edge.refusal = fmt::format("{} keys are too few", others.cols());
   }
-  if (o.endpoint_option->count() > 0)
+  if (q.endpoint)
     head.endpoint =
-        diagnosis::fit_known_endpoint(others, o.endpoint, std::min(tail, others.cols() - 1));
+        diagnosis::fit_known_endpoint(others, *q.endpoint, std::min(tail, others.cols() - 1));
   const double log_participation = head.growth.points.back().log_participation.mean;
   if (std::isfinite(log_participation))
     head.heat =
@@ -215,13 +219,13 @@ Json heat_json(const diagnosis::HeatCapacity& heat) {
   return json;
 }
 
-Json head_json(const HeadReport& head, const DewScoresOptions& o, std::uint64_t seed) {
-  const Json parameters = {{"scores", o.scores.empty() ? Json() : Json(o.scores)},
-                           {"queries", o.queries.empty() ? Json() : Json(o.queries)},
-                           {"keys", o.keys.empty() ? Json() : Json(o.keys)},
-                           {"scale", o.queries.empty() ? Json() : Json(o.scale)},
-                           {"keep_column", o.keep.empty() ? Json() : Json(o.keep)},
-                           {"replicates", o.replicates}};
+Json head_json(const HeadReport& head, const DewScoresOptions& o, const question::Asked& asked,
+               std::uint64_t seed) {
+  Json parameters = {{"scores", o.scores.empty() ? Json() : Json(o.scores)},
+                     {"queries", o.queries.empty() ? Json() : Json(o.queries)},
+                     {"keys", o.keys.empty() ? Json() : Json(o.keys)}};
+  parameters.update(parameters_json(question::fields_of<DewScoresQuestion>(), asked,
+                                    question::point_of(asked.first<DewScoresQuestion>())));
   return {{"experiment", "dew"},
           {"version", version()},
           {"seed", seed},
@@ -310,7 +314,7 @@ std::string head_text(const HeadReport& head) {
 
 }  // namespace
 
-void DewScoresOptions::add_to(CLI::App& verb) {
+void DewScoresOptions::add_to(Program& program, CLI::App& verb) {
   const char* group = "Scores of a head";
   auto* file =
       verb.add_option("--scores", scores, "Scores of a head, text or .npy: a row per query")
@@ -322,36 +326,15 @@ void DewScoresOptions::add_to(CLI::App& verb) {
       verb.add_option("--keys", keys, "Keys of a head, .npy")->group(group)->excludes(file);
   queries_option->needs(keys_option);
   keys_option->needs(queries_option);
-  verb.add_option("--scale", scale, "Factor of <q,k>, such as 1/sqrt(d)")
-      ->group(group)
-      ->needs(queries_option)
-      ->capture_default_str();
-  verb.add_option("--keep-column", keep, "Key that stays in every hand: a column, or self")
-      ->group(group);
-  endpoint_option =
-      verb.add_option("--endpoint", endpoint, "Supremum of the scores, if known")->group(group);
-  verb.add_option("--tail", tail, "Best keys of a query that show the edge")
-      ->group(group)
-      ->transform(whole_number(question::in(4.0, 1e6)))
-      ->capture_default_str();
-  verb.add_option("--halvings", halvings, "Shorter lengths: n/2, n/4, ..")
-      ->group(group)
-      ->transform(whole_number(question::in(0.0, 30.0)))
-      ->capture_default_str();
-  verb.add_option("--least-keys", least_keys, "Shortest length")
-      ->group(group)
-      ->transform(whole_number(question::in(4.0, 1e9)))
-      ->capture_default_str();
-  verb.add_option("--replicates", replicates, "Redrawn heads for the errors")
-      ->group(group)
-      ->transform(whole_number(question::in(20.0, 1e5)))
-      ->capture_default_str();
+  question.emplace(program, verb, dewpoint::question::fields_of<DewScoresQuestion>(), group);
 }
 
 Answer dew_of_scores(const DewScoresOptions& options, const Given& arrays,
                      const CommonOptions& common, const RunContext& context) {
-  const HeadReport head = measure(options, arrays, common, context);
-  return {head_json(head, options, common.seed), head_text(head)};
+  const question::Asked asked = options.question->asked();
+  const auto q = asked.first<DewScoresQuestion>();
+  const HeadReport head = measure(read_input(options, q, arrays), q, common, context);
+  return {head_json(head, options, asked, common.seed), head_text(head)};
 }
 
 std::string verdict_text(const std::string& scale, const diagnosis::GrowthVerdict& verdict) {

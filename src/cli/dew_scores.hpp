@@ -11,26 +11,44 @@
 
 #include "cli/answer.hpp"
 #include "cli/commands.hpp"
+#include "cli/question_options.hpp"
 #include "dewpoint/core/run_context.hpp"
 #include "dewpoint/diagnosis/verdict_json.hpp"
 
 namespace dewpoint::cli {
 
-/// Where scores come from and how they are taken apart.
-struct DewScoresOptions {
-  std::string scores;
-  std::string queries;
-  std::string keys;
-  double scale = 1.0;
-  std::string keep;  // "", a column, or "self"
-  double endpoint = 0.0;
+/// How scores are taken apart.
+struct DewScoresQuestion {
+  std::optional<double> scale;      // of queries and keys
+  std::optional<std::string> keep;  // a column, or "self"
+  std::optional<double> endpoint;
   std::size_t tail = 50;
   std::size_t halvings = 6;
   std::size_t least_keys = 100;
   std::size_t replicates = 400;
-  const CLI::Option* endpoint_option = nullptr;
+};
 
-  void add_to(CLI::App& verb);
+template <class Visitor>
+void describe(Visitor& visit, DewScoresQuestion& q) {
+  using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
+  visit("scale", q.scale, any_number(), "factor of <q,k>, such as 1/sqrt(d), with --queries",
+        otherwise("1"));
+  visit("keep-column", q.keep, "key that stays in every hand: a column, or self");
+  visit("endpoint", q.endpoint, any_number(), "supremum of the scores, if known");
+  visit("tail", q.tail, in(4.0, 1e6), "best keys of a query that show the edge");
+  visit("halvings", q.halvings, in(0.0, 30.0), "shorter lengths: n/2, n/4, ..");
+  visit("least-keys", q.least_keys, in(4.0, 1e9), "shortest length");
+  visit("replicates", q.replicates, in(20.0, 1e5), "redrawn heads for the errors");
+}
+
+/// Where scores come from.
+struct DewScoresOptions {
+  std::string scores;
+  std::string queries;
+  std::string keys;
+  std::optional<QuestionOptions> question;
+
+  void add_to(Program& program, CLI::App& verb);
   /// Whether a file was named or an array handed over.
   [[nodiscard]] bool given(const Given& arrays) const {
     return arrays.scores != nullptr || !scores.empty() || !queries.empty() || !keys.empty();

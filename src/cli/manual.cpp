@@ -229,7 +229,10 @@ std::string kind_of(const question::Field& field) {
 Json describe(const CLI::Option& option, const question::Field* field) {
   Json words = Json::array();
   if (field != nullptr) words = field->words;
-  const bool list = field != nullptr && (field->listed || field->kind == question::Kind::numbers);
+  const bool listed = field != nullptr && field->listed;
+  const bool words_listed = listed && field->kind == question::Kind::word;
+  const bool list =
+      (listed && !words_listed) || (field != nullptr && field->kind == question::Kind::numbers);
   return {
       {"name", option.get_positional() ? option.get_name(true) : option.get_lnames().front()},
       {"kind", field != nullptr ? kind_of(*field) : kind_of(option)},
@@ -239,7 +242,7 @@ Json describe(const CLI::Option& option, const question::Field* field) {
       {"about", option.get_description()},
       {"positional", option.get_positional()},
       {"required", option.get_required()},
-      {"several", option.get_items_expected_max() > 1},
+      {"several", words_listed || option.get_items_expected_max() > 1},
       {"commas", option.get_delimiter() == ','}};
 }
 

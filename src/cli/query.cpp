@@ -1,8 +1,9 @@
 // dewpoint query: attention of one fixed query. The verbs below it are in files of their own:
 //
-//   point    uniform keys on a sphere, any number of them: weights and output in three regimes
-//   heat     keys of a density: attention as a step of the backward heat equation
-//   output   explicit keys of any law, and values V k
+//   point       uniform keys on a sphere, any number of them: weights and output in three regimes
+//   heat        keys of a density: attention as a step of the backward heat equation
+//   harmonics   particles that all attend to each other: the same for their density
+//   output      explicit keys of any law, and values V k
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
@@ -25,6 +26,7 @@ void add_query(Program& program) {
   });
   add_query_point(program, *query);
   add_query_heat(program, *query);
+  add_query_harmonics(program, *query);
   add_query_output(program, *query);
 }
 

@@ -13,6 +13,7 @@ namespace dewpoint::cli {
 using experiments::whole_number;
 
 void add_query_heat(Program& program, CLI::App& query);
+void add_query_harmonics(Program& program, CLI::App& query);
 void add_query_output(Program& program, CLI::App& query);
 
 }  // namespace dewpoint::cli

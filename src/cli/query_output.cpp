@@ -16,26 +16,24 @@
 #include "cli/console.hpp"
 #include "cli/predict_options.hpp"
 #include "cli/query_keys.hpp"
+#include "cli/question_options.hpp"
 #include "cli/score_law_option.hpp"
 #include "dewpoint/checkpoint/npy.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/frame_json.hpp"
-#include "dewpoint/core/grid.hpp"
-#include "dewpoint/experiments/key_output.hpp"
-#include "dewpoint/scores/keys.hpp"
+#include "dewpoint/experiments/output_question.hpp"
 #include "dewpoint/theory/backward_heat.hpp"
 #include "dewpoint/theory/sphere_clt.hpp"
 
 namespace dewpoint::cli {
 namespace {
 
+using experiments::OutputQuestion;
+
 struct OutputOptions {
   CommonOptions common;
-  std::string keys = "sphere:d=5";
-  double n = 1e5;
-  std::string betas = "10,100";
-  double draws = 100.0;
+  std::optional<QuestionOptions> question;
   std::string values_file;
   std::vector<double> scales;
   double rotation = 0.0;
@@ -249,14 +247,16 @@ std::string text_of(const experiments::KeyOutputMoments& m, const std::optional<
 }
 
 Answer answer(const OutputOptions& o) {
-  const auto law = scores::key_law(o.keys);
-  experiments::KeyOutput asked;
-  asked.keys = whole_number("n", o.n, 2.0, 1e9);
-  asked.draws = whole_number("draws", o.draws, 2.0, 1e6);
-  asked.inverse_temperatures = parse_grid("beta", o.betas);
+  const question::Asked given = o.question->asked();
+  std::vector<OutputQuestion> tile = given.all<OutputQuestion>();
+  for (OutputQuestion& question : tile) question = resolved(std::move(question));
+  Json parameters = parameters_json(question::fields_of<OutputQuestion>(), given,
+                                    question::point_of(tile.front()));
+  parameters["values"] = value_name(o);
+  const auto law = scores::key_law(tile.front().keys);
+  experiments::KeyOutput asked = experiments::output_of(tile);
   asked.values = value_matrix(o, law->dimension());
   asked.seed = o.common.seed;
-  experiments::check(asked, *law);
   std::vector<experiments::KeyOutputMoments> moments;
   {
     ProgressLine progress("query output");
@@ -267,11 +267,7 @@ Answer answer(const OutputOptions& o) {
   result.json = {{"experiment", "query output"},
                  {"version", version()},
                  {"seed", o.common.seed},
-                 {"parameters",
-                  {{"keys", law->name()},
-                   {"n", asked.keys},
-                   {"draws", asked.draws},
-                   {"values", value_name(o)}}},
+                 {"parameters", std::move(parameters)},
                  {"outputs", Json::array()}};
   result.text = fmt::format("{} keys {}, values {} ({} x {}); {} draws, seed {}\n\n", asked.keys,
                             law->name(), value_name(o), asked.values.rows(), asked.values.cols(),
@@ -290,12 +286,7 @@ void add_query_output(Program& program, CLI::App& query) {
   CLI::App* verb =
       query.add_subcommand("output", "What a query reads through a value matrix: mean, covariance");
   const auto o = std::make_shared<OutputOptions>();
-  verb->add_option("--keys", o->keys, "Law of the keys: sphere:d=5, vmf:d=5,kappa=5,angle=0.3, ...")
-      ->capture_default_str();
-  verb->add_option("--n", o->n, "Keys")->capture_default_str();
-  verb->add_option("--beta", o->betas, "Inverse temperatures: a list, or first:last:count[:log]")
-      ->capture_default_str();
-  verb->add_option("--draws", o->draws, "Sets of keys to average over")->capture_default_str();
+  o->question.emplace(program, *verb, question::fields_of<OutputQuestion>());
   CLI::Option* file = verb->add_option("--values", o->values_file,
                                        "Value matrix V, a .npy file with a row per output");
   CLI::Option* scales =

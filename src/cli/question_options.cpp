@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "dewpoint/core/error.hpp"
+
 namespace dewpoint::cli {
 namespace {
 
@@ -15,6 +17,9 @@ using question::Kind;
 using question::Point;
 using question::Value;
 
+// --law gaussian --law sphere:d=5: laws have commas of their own.
+bool is_word_list(const Field& field) { return field.listed && field.kind == Kind::word; }
+
 // "Rows of scores to average over; in [2, 1e7]", "Scores per query; a list of numbers in [2,
 // 1e300]".
 std::string help_of(const Field& field) {
@@ -24,14 +29,16 @@ std::string help_of(const Field& field) {
   }
   if (!field.instead_of.empty()) help += ", instead of --" + field.instead_of;
   if (!field.only_with.empty()) help += ", with --" + field.only_with;
-  if (!field.words.empty()) return help + ": " + allowed_text(field);
+  if (!field.words.empty()) help += ": " + allowed_text(field);
+  if (is_word_list(field)) help += "; several times if wanted";
+  if (!field.words.empty()) return help;
   const std::string range = field.is_numeric() ? range_text(field.range) : "";
   return range.empty() ? help : help + "; " + range;
 }
 
 const char* type_of(const Field& field) {
-  if (field.listed || field.kind == Kind::numbers) return "LIST";
   if (field.kind == Kind::word) return "WORD";
+  if (field.listed || field.kind == Kind::numbers) return "LIST";
   return field.kind == Kind::whole ? "COUNT" : "NUMBER";
 }
 
@@ -51,7 +58,8 @@ Json json_of(const Value& value) {
 
 // ---- options ------------------------------------------------------------------------------------
 
-QuestionOptions::QuestionOptions(Program& program, CLI::App& verb, const std::vector<Field>& fields)
+QuestionOptions::QuestionOptions(Program& program, CLI::App& verb, const std::vector<Field>& fields,
+                                 const std::string& group)
     : fields_(fields) {
   for (const Field& field : fields) {
     const auto text = std::make_shared<std::string>();
@@ -63,7 +71,9 @@ QuestionOptions::QuestionOptions(Program& program, CLI::App& verb, const std::ve
     } else {
       option = verb.add_option(name, *text, help_of(field));
       option->type_name(type_of(field))->default_str(default_of(field));
+      if (is_word_list(field)) option->join(' ');
     }
+    if (!group.empty()) option->group(group);
     program.fields[option] = &field;
     entries_.push_back({&field, text, option});
   }
@@ -108,6 +118,14 @@ Asked QuestionOptions::asked(const std::vector<Field>& fields) const {
   return asked;
 }
 
+void QuestionOptions::refuse_all(const std::string& why) const {
+  for (const Entry& entry : entries_) {
+    if (entry.option->count() > 0) {
+      throw Error(Code::bad_value, fmt::format("{}: is given {}", entry.field->name, why));
+    }
+  }
+}
+
 // ---- for the record -----------------------------------------------------------------------------
 
 Json parameters_json(const std::vector<Field>& fields, const Asked& asked, const Point& complete) {
@@ -120,7 +138,7 @@ Json parameters_json(const std::vector<Field>& fields, const Asked& asked, const
     for (const Field& field : fields) {
       if (are_alternatives(field, *find_field(fields, axis.name))) all[field.name] = nullptr;
     }
-    all[axis.name] = axis.values;
+    all[axis.name] = axis.words.empty() ? Json(axis.values) : Json(axis.words);
   }
   return all;
 }

@@ -15,14 +15,17 @@ namespace dewpoint::cli {
 
 class QuestionOptions {
  public:
-  /// An option per field; the fields outlive the program.
-  QuestionOptions(Program& program, CLI::App& verb, const std::vector<question::Field>& fields);
+  /// An option per field, in a group of the help if it has a name; the fields outlive the program.
+  QuestionOptions(Program& program, CLI::App& verb, const std::vector<question::Field>& fields,
+                  const std::string& group = {});
 
   /// Checked one by one and together; the grids of the verb where nothing is said instead. Throws
   /// Error{bad_value} naming the option.
   [[nodiscard]] question::Asked asked() const;
   /// The same for another question that shares some of the options: its fields, its ranges.
   [[nodiscard]] question::Asked asked(const std::vector<question::Field>& fields) const;
+  /// Throws Error{bad_value} naming the first option that is given: "tail: is given <why>".
+  void refuse_all(const std::string& why) const;
 
  private:
   struct Entry {

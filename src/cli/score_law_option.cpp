@@ -11,11 +11,7 @@
 namespace dewpoint::cli {
 
 std::string score_law_help() {
-  std::string text = "Law of the scores:";
-  for (const scores::LawForm& form : scores::score_law_names()) {
-    text += (text.back() == ':' ? " " : ", ") + form.usage();
-  }
-  return text;
+  return "Law of the scores: " + scores::usage_of(scores::score_law_names());
 }
 
 double log_density_at_query(int dimension, const std::vector<SphereComponent>& components) {

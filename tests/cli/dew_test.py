@@ -18,7 +18,15 @@ class Laws(ProgramTest):
                                   "--top", "64")
         laws = [law["growth"]["beta_pr"]["law"] for law in found["laws"]]
         self.assertEqual(laws, ["log n", "sqrt(log n)", "n^(1/a)"])
-        self.assertEqual(found["parameters"]["n"], [1e2, 1e4, 1e6, 1e8, 1e10, 1e12, 1e14])
+        self.assertEqual(found["parameters"],
+                         {"law": ["simplex:rho=0.5", "gaussian:sigma=1", "sphere:d=3"],
+                          "n": [1e2, 1e4, 1e6, 1e8, 1e10, 1e12, 1e14], "draws": 60, "top": 64})
+
+    def test_three_laws_unless_said_otherwise(self):
+        found = self.succeed_json("dew", "--n", "10,99.6", "--draws", "2")
+        self.assertEqual([law["law"] for law in found["laws"]],
+                         ["gaussian:sigma=1", "sphere:d=5", "simplex:rho=0.5"])
+        self.assertEqual(found["laws"][0]["result"]["dimensions"]["n"], [10, 100])
 
     def test_the_simplex_is_exact(self):
         law = self.succeed_json("dew", "--law", "simplex:rho=0.5", "--n", "100,1e6", "--draws",
@@ -50,6 +58,12 @@ class Laws(ProgramTest):
         self.assertIn("1e2:1e3", self.refuse(2, "dew", "--n", "1e2:1e3", "--law", "sphere:d=3"))
         self.assertIn("draws", self.refuse(2, "dew", "--draws", "1"))
         self.assertIn("d", self.refuse(2, "dew", "--law", "sphere:d=1"))
+        self.assertIn("there twice", self.refuse(2, "dew", "--law", "gaussian", "--law",
+                                                 "gaussian:sigma=1"))
+        self.assertEqual(self.refuse(2, "dew", "--top", "2"),
+                         "top: 2 is not a whole number in [3, 1e8]")
+        self.assertEqual(self.refuse(2, "dew", "--n", "100", "--tail", "8"),
+                         "tail: is given without the scores of a head")
 
 
 class Heads(ProgramTest):
@@ -96,7 +110,13 @@ class Heads(ProgramTest):
         self.write("good.txt", [[1.0, 2.0, 4.0]])
         self.assertIn("keep-column", self.refuse(2, "dew", "--scores", "good.txt",
                                                  "--keep-column", "7"))
-        self.assertIn("law", self.refuse(2, "dew", "--scores", "good.txt", "--law", "gaussian"))
+        for option, value in (("law", "gaussian"), ("draws", "50")):
+            self.assertEqual(self.refuse(2, "dew", "--scores", "good.txt", f"--{option}", value),
+                             f"{option}: is given beside the scores of a head")
+        self.assertEqual(self.refuse(2, "dew", "--scores", "good.txt", "--tail", "3"),
+                         "tail: 3 is not a whole number in [4, 1e6]")
+        self.assertEqual(self.refuse(2, "dew", "--scores", "good.txt", "--scale", "2"),
+                         "scale: 2 is given without queries")
 
     @unittest.skipUnless(NUMPY_PYTHON, "needs NumPy")
     def test_queries_and_keys_give_their_scores(self):

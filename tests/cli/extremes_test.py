@@ -27,6 +27,7 @@ VERBS = {  # a command that is quick
     "query point": "--d 5 --n 1e3 --theta 1 --draws 20",
     "query output": "--keys sphere:d=5 --n 100 --beta 2 --draws 20",
     "query heat": "--d 5 --kappa 5 --angle 1 --n 200 --draws 5",
+    "query harmonics": "--degree 2 --beta 5 --particles 100",
     "dew": "--law gaussian:sigma=1 --n 100,1000 --draws 20",
     "predict layer": "--n 1e6 --rho 0.5 --gamma 2.2",
     "predict bounds": "--n 4096 --d 128 --rho1 0.4 --rho2 0.6 --gamma 1",
@@ -46,12 +47,12 @@ VERBS = {  # a command that is quick
 # Arguments that a split of words cannot hold.
 BESIDE = {"phase map": ["--output", ""]}
 # An option that stands in for others, and what it needs.
-INSTEAD_OF = {"beta": ["gamma", "theta", "t"], "gamma": ["beta"], "edge": ["theta"], "sink": ["window"],
-              "strength": ["gamma"]}
+INSTEAD_OF = {"beta": ["gamma", "theta", "t"], "gamma": ["beta"], "edge": ["theta", "beta"], "heat": ["beta"],
+              "sink": ["window"], "strength": ["gamma"]}
 NEEDS = {"strength": ["--law", "log"]}
 # Sizes: their far end costs hours or terabytes, and only numbers up to 2 are asked for.
 SIZES = {"n", "d", "layers", "replicas", "draws", "top", "steps", "sequences", "batch", "m", "s",
-         "particles", "singular-values", "probes", "eta-probes", "seeds", "record-every", "time",
+         "particles", "degree", "singular-values", "probes", "eta-probes", "seeds", "record-every", "time",
          "target-error", "eta-error", "bound", "rows", "cluster-size", "harmonics", "window",
          "keys-dimension"}
 # Words, files, and what no number of the answer depends on.

@@ -73,7 +73,7 @@ FOLDERS = {
 }
 
 # Verbs that compute, draw or say and write nothing.
-WRITE_NOTHING = {"phase point", "query output", "query heat", "scale fit", "runs", "show",
+WRITE_NOTHING = {"phase point", "query output", "query heat", "query harmonics", "scale fit", "runs", "show",
                  "verify", "verify errata", "doctor", "manual", "serve", "checkpoint generate"}
 
 

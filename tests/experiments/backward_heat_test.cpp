@@ -122,8 +122,10 @@ void expect_refused(const HarmonicGrowth& asked, const std::string& words) {
 
 TEST(HarmonicGrowth, RefusesWhatCannotBeAsked) {
   expect_refused(growth_question(-1.0, 1, 1.0), "beta: -1 is not");
-  expect_refused(growth_question(1.0, 0, 1.0), "harmonics: 0 is not");
+  expect_refused(growth_question(1.0, 0, 1.0), "degree: 0 is not");
   expect_refused(growth_question(1.0, 1, 0.0), "share: 0 is not");
+  expect_refused(growth_question(0.009, 1, 1.0), "beta: 0.009 is not at least 0.01 at residual 0");
+  EXPECT_EQ(harmonic_growth(growth_question(0.009, 1, 0.9)).size(), 1U);
   HarmonicGrowth asked = growth_question(1e4, 1, 1.0);
   asked.particles = 100;
   expect_refused(asked, "particles: 100 is not at least 802, to resolve beta = 10000");

@@ -230,6 +230,21 @@ TEST(DewRoom, HasTheCurvesOfTheLibrary) {
   EXPECT_TRUE(results[2].json["laws"][1]["beta_edge"][0].is_null());
   EXPECT_EQ(refusal_status(*room, {{"law", {"../../etc/passwd"}}}), 400);
   EXPECT_EQ(refusal_status(*room, {{"law", Json::array()}}), 400);
+  EXPECT_EQ(refusal_status(*room, {{"law", {"gaussian", "gaussian:sigma=1"}}}), 400);
+}
+
+// One description: what nobody says is the verb's default.
+TEST(DewRoom, StandsForItsVerb) {
+  const auto room = make_dew_room();
+  const auto command = [&](const Json& asked) {
+    return Question(room->verb(), room->fields(), asked).command();
+  };
+  EXPECT_EQ(command(Json::object()), "dewpoint dew");
+  EXPECT_EQ(command({{"law", {"simplex", "sphere:d=3"}}, {"n", "1e2,1e4"}, {"top", 64}}),
+            "dewpoint dew --law simplex --law sphere:d=3 --n 1e2,1e4 --top 64");
+  const Json many = {{"law", {"gaussian", "simplex", "sphere:d=3", "sphere:d=4"}},
+                     {"n", "1e2:1e9:49:log"}};
+  EXPECT_THROW(room->check(Question(room->verb(), room->fields(), many)), TooLarge);
 }
 
 TEST(CycleRoom, TrainsAsTheVerb) {

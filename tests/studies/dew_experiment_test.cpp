@@ -85,6 +85,13 @@ TEST(DewExperiment, TwoWaysToAskAreOnePoint) {
   EXPECT_NE(text({{"n", 100.0}}), text({{"n", 100.0}, {"top", 99.0}}));
 }
 
+// Keys of stored cells are made of this text.
+TEST(DewExperiment, APointIsAddressedAsEver) {
+  EXPECT_EQ(dew().schema(), 2);
+  EXPECT_EQ(resolved_text(dew(), {{"law", "vmf:d=5,kappa=4"}, {"n", 100.4}, {"draws", 50.0}}),
+            R"({"draws":50,"law":"vmf:d=5,kappa=4,angle=0","n":100,"top":100})");
+}
+
 TEST(DewExperiment, BadValuesAreNamed) {
   expect_refused(dew(), {{"law", "gauss"}}, "law ");
   expect_refused(dew(), {{"law", "sphere:d=1"}}, "law ");

@@ -43,6 +43,13 @@ TEST(HarmonicsExperiment, CompletesItsParticles) {
   EXPECT_TRUE(harmonics().deterministic(harmonics().resolved({})));
 }
 
+// Keys of stored cells are made of this text.
+TEST(HarmonicsExperiment, APointIsAddressedAsEver) {
+  EXPECT_EQ(harmonics().schema(), 1);
+  EXPECT_EQ(resolved_text(harmonics(), {{"beta", 20.0}, {"degree", 3.0}}),
+            R"({"beta":20,"degree":3,"particles":3000,"residual":0,"sphere":false,"steps":1})");
+}
+
 TEST(HarmonicsExperiment, BadValuesAreNamed) {
   expect_refused(harmonics(), {{"beta", 0.0}}, "beta: ");
   expect_refused(harmonics(), {{"degree", 0.0}}, "degree: ");

@@ -97,6 +97,13 @@ TEST(HeatExperiment, TwoWaysToAskAreOnePoint) {
             resolved_text(heat(), {{"beta", number_of(critical, "beta")}}));
 }
 
+// Keys of stored cells are made of this text.
+TEST(HeatExperiment, APointIsAddressedAsEver) {
+  EXPECT_EQ(heat().schema(), 2);
+  EXPECT_EQ(resolved_text(heat(), {{"d", 3.0}, {"n", 1e4}, {"beta", 9.0}, {"draws", 25.0}}),
+            R"({"angle":1,"beta":9,"d":3,"draws":25,"kappa":5,"n":10000})");
+}
+
 TEST(HeatExperiment, BadValuesAreNamed) {
   expect_refused(heat(), {{"d", 1.0}}, "d: ");
   expect_refused(heat(), {{"kappa", 0.0}}, "kappa: ");
@@ -105,7 +112,8 @@ TEST(HeatExperiment, BadValuesAreNamed) {
   expect_refused(heat(), {{"draws", 1.0}}, "draws: ");
   expect_refused(heat(), {{"beta", 0.0}}, "beta: ");
   expect_refused(heat(), {{"heat", -1.0}}, "heat: ");
-  expect_refused(heat(), {{"heat", 1.0}, {"beta", 1.0}}, "heat: ");
+  expect_refused(heat(), {{"heat", 1e300}}, "heat: ");
+  expect_refused(heat(), {{"heat", 1.0}, {"beta", 1.0}}, "beta: 1 is given beside heat");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "dewpoint/experiments/critical_limit.hpp"
+#include "dewpoint/theory/critical_sphere.hpp"
 #include "studies/experiment_values.hpp"
 
 namespace dewpoint::studies {
@@ -53,6 +54,23 @@ TEST(LimitExperiment, TwoWaysToAskAreOnePoint) {
   EXPECT_EQ(resolved_text(limit(), {{"d", 3.0}}), resolved_text(limit(), {}));
   EXPECT_EQ(resolved_text(limit(), {{"d", 6.0}}), resolved_text(limit(), {{"exponent", 2.5}}));
   EXPECT_EQ(predicted(limit(), limit().resolved({{"d", 6.0}}), "critical_theta"), 2.5);
+}
+
+// Keys of stored cells are made of this text.
+TEST(LimitExperiment, APointIsAddressedAsEver) {
+  EXPECT_EQ(limit().schema(), 2);
+  EXPECT_EQ(resolved_text(limit(), {{"theta", 0.5}, {"d", 6.0}}),
+            R"({"draws":1000,"exponent":2.5,"ranks":8,"theta":0.5,"top":512})");
+}
+
+// The ranges are those of theory/critical_sphere.hpp.
+TEST(LimitExperiment, IsAskedWhereTheoryKnowsIt) {
+  const auto range = [](const char* name) { return find_field(limit().parameters(), name)->range; };
+  EXPECT_EQ(range("exponent"), question::in(theory::kLeastExponent, theory::kMostExponent));
+  EXPECT_EQ(range("theta"), question::above(0.0, theory::kMostTheta));
+  expect_refused(limit(), {{"theta", 0.0049}}, "theta: ");
+  expect_refused(limit(), {{"theta", 0.49}, {"exponent", 100.0}}, "theta: ");
+  (void)limit().resolved({{"theta", 0.005}});
 }
 
 TEST(LimitExperiment, BadValuesAreNamed) {

@@ -117,6 +117,13 @@ TEST(OutputExperiment, TwoWaysToAskAreOnePoint) {
             resolved_text(output(), {{"keys", "vmf:kappa=4,d=5,angle=0,share=1"}}));
 }
 
+// Keys of stored cells are made of this text.
+TEST(OutputExperiment, APointIsAddressedAsEver) {
+  EXPECT_EQ(output().schema(), 2);
+  EXPECT_EQ(resolved_text(output(), {{"keys", "vmf:d=5,kappa=4"}, {"n", 300.0}, {"draws", 4.0}}),
+            R"({"beta":10,"draws":4,"keys":"vmf:d=5,kappa=4,angle=0","n":300})");
+}
+
 TEST(OutputExperiment, BadValuesAreNamed) {
   expect_refused(output(), {{"keys", "sphere:d=1"}}, "keys: ");
   expect_refused(output(), {{"keys", "cube"}}, "keys: ");
@@ -125,7 +132,8 @@ TEST(OutputExperiment, BadValuesAreNamed) {
   expect_refused(output(), {{"n", 1e10}}, "n: ");
   expect_refused(output(), {{"beta", -1.0}}, "beta: ");
   expect_refused(output(), {{"edge", -1.0}}, "edge: ");
-  expect_refused(output(), {{"edge", 1.0}, {"beta", 1.0}}, "edge: ");
+  expect_refused(output(), {{"edge", 1.0}, {"beta", 1.0}}, "edge: 1 is given beside beta");
+  expect_refused(output(), {{"edge", 1e307}, {"n", 1e9}}, "edge: ");
   expect_refused(output(), {{"draws", 1.0}}, "draws: ");
 }
 

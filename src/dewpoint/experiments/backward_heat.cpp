@@ -190,6 +190,17 @@ void check_resolution(const HarmonicGrowth& question) {
                       beta, degree));
 }
 
+// Where the output is as short as the ripple is high, growth is not linear.
+void check_length(const HarmonicGrowth& question) {
+  constexpr double kLeastLength = 0.01;  // 100 amplitudes
+  const double share = question.attention_share, residual = 1.0 - share;
+  for (const double beta : question.inverse_temperatures) {
+    require(residual + share * beta >= kLeastLength, "beta", beta,
+            fmt::format("at least {:.6g} at residual {}, for growth to be linear",
+                        (kLeastLength - residual) / share, residual));
+  }
+}
+
 }  // namespace
 
 std::vector<HeatDrift> heat_drift(const scores::KeyLaw& law, std::span<const double> gradient,
@@ -220,13 +231,14 @@ void check(const HarmonicGrowth& question) {
   require(question.steps >= 1, "steps", static_cast<double>(question.steps), "at least 1");
   if (question.inverse_temperatures.empty())
     throw Error(Code::bad_value, "beta: the list is empty");
-  if (question.degrees.empty()) throw Error(Code::bad_value, "harmonics: the list is empty");
+  if (question.degrees.empty()) throw Error(Code::bad_value, "degree: the list is empty");
   for (const double beta : question.inverse_temperatures) {
     require(beta > 0.0 && std::isfinite(beta), "beta", beta, "a finite number above 0");
   }
   for (const std::size_t degree : question.degrees) {
-    require(degree >= 1, "harmonics", static_cast<double>(degree), "at least 1");
+    require(degree >= 1, "degree", static_cast<double>(degree), "at least 1");
   }
+  check_length(question);
   check_resolution(question);
 }
 

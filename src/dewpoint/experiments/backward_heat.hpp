@@ -77,7 +77,8 @@ struct GrowthFactors {
 };
 
 /// Throws Error{bad_value} naming the field: particles not in [16, 100000], ε not in (0, 0.01], η
-/// not in (0, 1], steps < 1, β not above 0, ℓ < 1, or too few particles to resolve β and ℓ.
+/// not in (0, 1], steps < 1, β not above 0 or 1 − η + ηβ < 0.01, ℓ < 1, or too few particles to
+/// resolve β and ℓ.
 void check(const HarmonicGrowth& question);
 
 /// Every β with every ℓ, O(particles²) per step.

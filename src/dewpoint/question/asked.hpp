@@ -28,6 +28,10 @@ struct Asked {
 
   /// The numbers of an axis, or the one that is given; none: nothing is.
   [[nodiscard]] std::vector<double> numbers(const std::string& name) const;
+  /// The same of words.
+  [[nodiscard]] std::vector<std::string> words(const std::string& name) const;
+  /// What is given, with the values of every cell of the grid, the last axis first to move.
+  [[nodiscard]] std::vector<Point> points() const;
   /// What is given, and of every axis its first value.
   [[nodiscard]] Point first_point() const;
   /// The same as a question, with its defaults.
@@ -35,10 +39,17 @@ struct Asked {
   [[nodiscard]] Question first() const {
     return question_of<Question>(first_point());
   }
+  /// A question for every cell.
+  template <class Question>
+  [[nodiscard]] std::vector<Question> all() const {
+    std::vector<Question> questions;
+    for (const Point& point : points()) questions.push_back(question_of<Question>(point));
+    return questions;
+  }
 };
 
-/// Reads `8,64,512` or `first:last:count[:log]`, every number allowed by the field. Throws
-/// Error{bad_value} naming the field.
+/// Reads `8,64,512` or `first:last:count[:log]`, and words with blanks between them; every one
+/// allowed by the field. Throws Error{bad_value} naming the field.
 [[nodiscard]] Axis parse_axis(const Field& field, const std::string& text);
 
 }  // namespace dewpoint::question

@@ -151,6 +151,12 @@ int LawText::whole(const std::string& key) const {
   return static_cast<int>(value);
 }
 
+std::string usage_of(const std::vector<LawForm>& forms) {
+  std::vector<std::string> usages;
+  for (const LawForm& form : forms) usages.push_back(form.usage());
+  return fmt::format("{}", fmt::join(usages, ", "));
+}
+
 void refuse_law(std::string_view text, const std::string& reason) {
   throw Error(Code::bad_value, fmt::format("law '{}': {}", text, reason));
 }

@@ -58,6 +58,9 @@ class LawText {
   std::vector<std::map<std::string, double>> values_;
 };
 
+/// "gaussian:sigma=1, sphere:d=...": all that may be written, for help texts.
+[[nodiscard]] std::string usage_of(const std::vector<LawForm>& forms);
+
 /// The error of a law that cannot be read or made, with its text in front: "law 'sphere:d=1':
 /// d: 1 is not in [2, 512]".
 [[noreturn]] void refuse_law(std::string_view text, const std::string& reason);

@@ -1,14 +1,11 @@
 // The dew point over the number of keys, for several laws: `dewpoint dew`.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
-
 #include "dewpoint/core/frame_json.hpp"
 #include "dewpoint/diagnosis/curve_verdict.hpp"
 #include "dewpoint/diagnosis/verdict_json.hpp"
-#include "dewpoint/experiments/dew.hpp"
+#include "dewpoint/experiments/dew_question.hpp"
 #include "dewpoint/experiments/replication.hpp"
-#include "dewpoint/scores/law_names.hpp"
 #include "dewpoint/server/refusal.hpp"
 #include "dewpoint/server/room.hpp"
 #include "dewpoint/studies/law_edge.hpp"
@@ -17,10 +14,14 @@ namespace dewpoint::server {
 namespace {
 
 using experiments::DewCurve;
+using experiments::DewCurves;
+using experiments::DewQuestion;
 using Law = std::unique_ptr<scores::TopLaw>;
 
 constexpr std::size_t kFirstDraws = 4;
 constexpr std::size_t kCoarseDraws = 50;
+
+constexpr std::size_t kMostLiveCells = 192;
 
 /// And the last one.
 std::vector<double> every_fourth(const std::vector<double>& values) {
@@ -53,39 +54,37 @@ Json law_json(const scores::TopLaw& law, const Frame& curve, const std::vector<d
             {"beta_dew", growth_json(curve, growth, false)}}}};
 }
 
+std::vector<Field> dew_fields() {
+  std::vector<Field> fields = described_fields(question::fields_of<DewQuestion>());
+  fields.push_back(seed_field());
+  return fields;
+}
+
 class DewRoom final : public Room {
  public:
-  DewRoom()
-      : Room("dew", "dew", "Dew point over the number of keys",
-             {with_verb_standard(
-                  words_field("law",
-                              Json::array({"gaussian:sigma=1", "sphere:d=5", "simplex:rho=0.5"}), 6,
-                              "Laws of the scores"),
-                  Json::array({"gaussian:sigma=1", "sphere:d=5", "simplex:rho=0.5"})),
-              list_field("n", "1e2:1e15:14:log", 3.0, 1e300, 32, "Keys"),
-              live(whole_field("draws", 400, 2.0, 4000.0, "Queries per length")),
-              live(whole_field("top", 256, 3.0, 4096.0, "Best keys that are drawn one by one")),
-              seed_field()}) {}
+  DewRoom() : Room("dew", "dew", "Dew point over the number of keys", dew_fields()) {}
 
   void check(const Question& question) const override {
-    const DewCurve curve = curve_of(question);
-    for (const Law& law : laws_of(question)) experiments::check(curve, *law);
+    const DewCurves asked = dew_of(question);
+    if (asked.laws.size() * asked.curve.n.size() > kMostLiveCells) {
+      throw TooLarge("n: more than 192 combinations of laws and n", "n");
+    }
   }
 
   void answer(const Question& question, const RunContext& context,
               const Publish& publish) const override {
-    const DewCurve asked = curve_of(question);
-    const std::vector<Law> laws = laws_of(question);
+    const DewCurves asked = dew_of(question);
+    const DewCurve& curve = asked.curve;
     const RunContext quiet{context.threads, context.stop, {}};
-    const bool coarse = asked.draws > 2 * kCoarseDraws;
+    const bool coarse = curve.draws > 2 * kCoarseDraws;
     const std::size_t levels = coarse ? 3 : 1;
     if (coarse) {
-      DewCurve few{every_fourth(asked.n), kFirstDraws, asked.top, asked.seed};
-      publish({1, levels, measured(laws, few, Growth::not_yet, quiet).first});
-      few = {asked.n, kCoarseDraws, asked.top, asked.seed};
-      publish({2, levels, measured(laws, few, Growth::judged, quiet).first});
+      DewCurve few{every_fourth(curve.n), kFirstDraws, curve.top, curve.seed};
+      publish({1, levels, measured(asked.laws, few, Growth::not_yet, quiet).first});
+      few = {curve.n, kCoarseDraws, curve.top, curve.seed};
+      publish({2, levels, measured(asked.laws, few, Growth::judged, quiet).first});
     }
-    auto [json, frames] = measured(laws, asked, Growth::judged, context);
+    auto [json, frames] = measured(asked.laws, curve, Growth::judged, context);
     Result result{levels, levels, std::move(json)};
     result.study = study_of(*this, question, std::move(frames));
     publish(std::move(result));
@@ -106,25 +105,9 @@ class DewRoom final : public Room {
     return {{{"draws", curve.draws}, {"laws", reports}}, std::move(frames)};
   }
 
-  static std::vector<Law> laws_of(const Question& question) {
-    std::vector<Law> laws;
-    for (const std::string& name : question.words("law")) {
-      laws.push_back(scores::score_law(name));
-      for (std::size_t k = 0; k + 1 < laws.size(); ++k) {
-        if (laws[k]->name() != laws.back()->name()) continue;
-        throw Refusal(400, "law: '" + name + "' is there twice", "law");
-      }
-    }
-    if (laws.empty()) throw Refusal(400, "law: at least one is needed", "law");
-    return laws;
-  }
-
-  // Whole numbers, as far as doubles tell them apart.
-  static DewCurve curve_of(const Question& question) {
-    DewCurve curve{question.list("n"), question.whole("draws"), question.whole("top"),
-                   question.whole("seed")};
-    for (double& n : curve.n) n = n < 0x1p53 ? std::round(n) : n;
-    return curve;
+  static DewCurves dew_of(const Question& question) {
+    return experiments::dew_of(question.asked(question::fields_of<DewQuestion>()),
+                               question.whole("seed"));
   }
 };
 

@@ -301,6 +301,9 @@ double finite(double bound) { return std::clamp(bound, -1e300, 1e300); }
 
 Json standard_of(const question::Field& described, bool list) {
   if (list && !described.grid.empty()) return described.grid;
+  if (described.listed && !described.grid.empty()) {
+    return question::parse_axis(described, described.grid).words;
+  }
   if (described.kind == question::Kind::flag) return false;
   if (!described.standard) return nullptr;
   if (list) return question::value_text(*described.standard);
@@ -320,7 +323,7 @@ FieldKind kind_of(const question::Field& described, bool list) {
     case question::Kind::numbers:
       break;
   }
-  return FieldKind::word;
+  return described.listed ? FieldKind::words : FieldKind::word;
 }
 
 std::string sentence_of(const question::Field& described) {
@@ -330,7 +333,15 @@ std::string sentence_of(const question::Field& described) {
 }
 
 bool is_list(const question::Field& described) {
-  return described.kind == question::Kind::numbers || described.listed;
+  return described.kind == question::Kind::numbers || (described.listed && described.is_numeric());
+}
+
+/// Words of a list as a command line would have them, or the list of numbers.
+std::string axis_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  std::string text;
+  for (const Json& word : value) text += word.get<std::string>() + " ";
+  return text;
 }
 
 }  // namespace
@@ -348,7 +359,7 @@ std::vector<Field> described_fields(const std::vector<question::Field>& describe
     field = bounded(std::move(field), finite(std::max(one.range.least, live.least)),
                     finite(std::min(one.range.most, live.most)));
     field.live = one.live.has_value();
-    field.count = kMostLiveNumbers;
+    field.count = field.kind == FieldKind::words ? kMostLiveWords : kMostLiveNumbers;
     field.increasing = one.kind != question::Kind::numbers;
     field.words = one.words;
     for (const question::Field& other : described) {
@@ -433,8 +444,8 @@ question::Asked Question::asked(const std::vector<question::Field>& described) c
   for (const question::Field& field : described) {
     const Json& value = values_.at(field.name);
     if (value.is_null() || value == Json(false)) continue;
-    if (is_list(field) && field.is_numeric()) {
-      asked.grid.push_back(question::parse_axis(field, value.get<std::string>()));
+    if (field.listed) {
+      asked.grid.push_back(question::parse_axis(field, axis_text(value)));
     } else if (value.is_boolean()) {
       asked.fixed[field.name] = true;
     } else if (value.is_number()) {

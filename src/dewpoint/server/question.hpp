@@ -53,8 +53,9 @@ struct Field {
 /// Whole numbers from 0 to 2^53, default 1.
 [[nodiscard]] Field seed_field();
 
-/// Most numbers of a list that are answered live.
+/// Most numbers of a list that are answered live, and most words.
 inline constexpr std::size_t kMostLiveNumbers = 64;
+inline constexpr std::size_t kMostLiveWords = 6;
 
 /// The fields of a described question, as far as they are answered live; lists as the verb has
 /// them.

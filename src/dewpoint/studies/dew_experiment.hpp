@@ -1,8 +1,8 @@
 // "dew": the dew point of any law of scores at n keys, from 3 to 1e300.
 //
-// The experiment of `dewpoint dew` at one law and one n. A replica is a batch of `draws` queries,
-// 200 unless said otherwise; what it gives are quartiles and means over its draws, so that replica
-// 0 is what the verb shows at the study's seed. Quartiles of a batch, β_PR and the median
+// The experiment of `dewpoint dew` at one law and one n. A replica is a batch of `draws` queries;
+// what it gives are quartiles and means over its draws, so that replica 0 is what the verb shows at
+// the study's seed. Quartiles of a batch, β_PR and the median
 // accumulation scale have a bias of O(1/draws), which more replicas do not remove: raise `draws`
 // where it matters. The mean of log β_dew has none. Slopes and covariances over n, which take
 // several n, are left out. Replica r uses the same random numbers at every n: neighbours share

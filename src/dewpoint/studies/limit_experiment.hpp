@@ -1,11 +1,11 @@
 // "limit": the limit law of attention weights at criticality, with no key and no n left in it.
 //
 // For keys on the sphere, or any scores with P(gap ≤ t) ~ c t^a, at β = θβ* (theory/
-// critical_sphere.hpp). A replica is a batch of `draws` draws of the law, 1000 unless said
-// otherwise; what it gives are means over its draws, which are unbiased. The first `top` points of
-// the Poisson process are drawn one by one, the sum of the others from its Gaussian law;
-// participation counts the squares of the former alone, which misses the share of weight beyond
-// them times a weight smaller than any of theirs.
+// critical_sphere.hpp). A replica is a batch of `draws` draws of the law; what it gives are means
+// over its draws, which are unbiased. The first `top` points of the Poisson process are drawn one
+// by one, the sum of the others from its Gaussian law; participation counts the squares of the
+// former alone, which misses the share of weight beyond them times a weight smaller than any of
+// theirs.
 //
 // The canonical parameters are θ and a; d stands for a = (d − 1)/2. critical_theta is a, the limit
 // of β_edge/β*.

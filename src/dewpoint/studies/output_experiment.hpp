@@ -1,9 +1,9 @@
 // "output": what one query reads from n random keys, Σ_j w_j k_j, for any law of keys as vectors.
 //
 // The experiment of `dewpoint query output` with values equal to keys, at one law, one n and one β.
-// A replica is a batch of `draws` sets of keys, 20 unless said otherwise; what it gives are means
-// over its draws, so that replica 0 is what the verb shows at the study's seed. Variances of a
-// batch are unbiased. Vectors and matrices of the verb (mean, bias, covariance) are left out.
+// A replica is a batch of `draws` sets of keys; what it gives are means over its draws, so that
+// replica 0 is what the verb shows at the study's seed. Variances of a batch are unbiased. Vectors
+// and matrices of the verb (mean, bias, covariance) are left out.
 //
 // The canonical temperature is β. It may be asked for as a multiple of
 // β_edge, the hazard of the scores at their upper 1/n quantile, and in a study file as
