@@ -86,6 +86,7 @@ void fill_optimiser(TrainQuestion& q, const TrainingQuestion& standard) {
 
 void drop_idle(TrainQuestion& q) {
   if (q.chain.chain != kPersistentChain) q.chain.lambda.reset();
+  if (q.score_scale == 1.0) q.score_scale.reset();
   if (*q.data == TrainingData::population) q.s.reset();
   if (*q.data == TrainingData::sampled) return;
   q.sequences.reset();
@@ -107,6 +108,7 @@ TrainingQuestion run_of(const TrainQuestion& q, training::Chain chain) {
   take(run.width, q.m);
   take(run.deviation, q.init);
   run.residual = q.residual;
+  take(run.score_scale, q.score_scale);
   take(run.adam.rate, q.adam.rate);
   take(run.adam.first_decay, q.adam.beta1);
   take(run.adam.second_decay, q.adam.beta2);

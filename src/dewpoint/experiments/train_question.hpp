@@ -53,6 +53,7 @@ struct TrainQuestion {
   std::optional<std::size_t> m;
   std::optional<double> init;
   bool residual = false;
+  std::optional<double> score_scale = 1.0;
   Optimiser optimiser = Optimiser::adam;
   AdamQuestion adam{.rate = {}, .beta1 = {}, .beta2 = {}, .eps = {}};
   std::optional<bool> double_precision;
@@ -78,6 +79,7 @@ void describe(Visitor& visit, TrainQuestion& q) {
   visit("init", q.init, at_least(0.0), "deviation of the initial weights",
         otherwise("1/m; 0.001 for a flow"));
   visit("residual", q.residual, "add what goes into a layer to what comes out of it");
+  visit("score-scale", q.score_scale, above(0.0, 1e6), "factor on the scores of attention");
   visit("optimiser", q.optimiser, "descent is plain gradient descent, flow its limit");
   describe(visit, q.adam, otherwise("1.5e-4; 0.1 for descent"));
   visit("double", q.double_precision, "Adam in double instead of single precision");
