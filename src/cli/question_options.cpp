@@ -50,6 +50,13 @@ std::string default_of(const Field& field) {
   return number != nullptr ? question::short_text(*number) : question::value_text(*field.standard);
 }
 
+// Of two words of which one is none, the option alone means the other: --value, --value matrix.
+bool may_stand_alone(const Field& field) {
+  return field.kind == Kind::word && field.words.size() == 2 && field.words.front() == "none";
+}
+
+constexpr const char* kAlone = "true";  // the text of an option without its word
+
 Json json_of(const Value& value) {
   return std::visit([](const auto& held) { return Json(held); }, value);
 }
@@ -69,7 +76,8 @@ QuestionOptions::QuestionOptions(Program& program, CLI::App& verb, const std::ve
       option = verb.add_flag_function(
           name, [](std::int64_t) {}, help_of(field));
     } else {
-      option = verb.add_option(name, *text, help_of(field));
+      option = may_stand_alone(field) ? verb.add_flag(name, *text, help_of(field))->expected(0, 1)
+                                      : verb.add_option(name, *text, help_of(field));
       option->type_name(type_of(field))->default_str(default_of(field));
       if (is_word_list(field)) option->join(' ');
     }
@@ -77,6 +85,14 @@ QuestionOptions::QuestionOptions(Program& program, CLI::App& verb, const std::ve
     program.fields[option] = &field;
     entries_.push_back({&field, text, option});
   }
+}
+
+std::vector<std::string> QuestionOptions::given() const {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries_) {
+    if (entry.option->count() > 0) names.push_back(entry.field->name);
+  }
+  return names;
 }
 
 bool QuestionOptions::is_given(const std::string& name) const {
@@ -99,7 +115,8 @@ void QuestionOptions::read(const Entry& entry, const Field& field, Asked& asked)
     return;
   }
   if (!given && (field.grid.empty() || is_said_otherwise(field))) return;
-  const std::string& text = given ? *entry.text : field.grid;
+  const bool alone = given && may_stand_alone(field) && *entry.text == kAlone;
+  const std::string& text = alone ? field.words.back() : given ? *entry.text : field.grid;
   if (field.listed) {
     asked.grid.push_back(parse_axis(field, text));
   } else {

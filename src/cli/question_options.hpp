@@ -26,6 +26,8 @@ class QuestionOptions {
   [[nodiscard]] question::Asked asked(const std::vector<question::Field>& fields) const;
   /// Throws Error{bad_value} naming the first option that is given: "tail: is given <why>".
   void refuse_all(const std::string& why) const;
+  /// Names of the fields that are given.
+  [[nodiscard]] std::vector<std::string> given() const;
 
  private:
   struct Entry {

@@ -3,15 +3,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <filesystem>
-#include <iterator>
 #include <memory>
-#include <variant>
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
@@ -21,8 +15,10 @@
 #include "cli/train_corpus.hpp"
 #include "cli/train_resume.hpp"
 #include "cli/train_text.hpp"
+#include "cli/train_watch.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/grid.hpp"
+#include "dewpoint/experiments/stored_question.hpp"
 #include "dewpoint/report/sheet.hpp"
 #include "dewpoint/report/training_figures.hpp"
 #include "dewpoint/report/training_screen.hpp"
@@ -30,121 +26,81 @@
 namespace dewpoint::cli {
 namespace {
 
-namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 using experiments::kTrain;
 using experiments::Training;
 using experiments::TrainingRun;
 using experiments::TrainQuestion;
+using experiments::TrainTextQuestion;
+using question::Field;
 
 struct TrainCommand {
   CommonOptions common;
   std::optional<QuestionOptions> question;
-  CorpusOptions text;
   double seeds = 1.0;
   std::string moments = "stages";
+  std::string checkpoint;
+  std::string model;
   std::string output;
   std::string figures;
   std::string resume;
   bool live = false;
   bool force = false;
-  std::vector<const CLI::Option*> question_options;  // what --resume takes from the file
-  std::vector<const CLI::Option*> chain_options, text_options, shared_options;
+  const CLI::Option* seed = nullptr;
+  std::vector<const CLI::Option*> of_chain, of_text;  // beside those of the questions
+
+  /// Names of what is given of the question.
+  [[nodiscard]] std::vector<std::string> given() const {
+    std::vector<std::string> names = question->given();
+    if (seed->count() > 0) names.emplace_back("seed");
+    return names;
+  }
 };
 
-// ---- the study ----------------------------------------------------------------------------------
+// ---- options ------------------------------------------------------------------------------------
 
-/// Keeps a run that is under way in its file, so that whatever happens little is lost.
-class Keeper {
- public:
-  Keeper(const Training& question, const TrainingRun& run, OutputFile file, std::string command)
-      : question_(question), run_(run), file_(std::move(file)), command_(std::move(command)) {}
+// Makes the field of a chain that of both: the wider range, and the default of a text where it is
+// another.
+void join(Field& field, const Field& of_text) {
+  field.range.least = std::min(field.range.least, of_text.range.least);
+  field.range.most = std::max(field.range.most, of_text.range.most);
+  const auto* standard = of_text.standard ? std::get_if<double>(&*of_text.standard) : nullptr;
+  if (standard == nullptr) return;
+  if (question::number_in(field.otherwise.substr(0, field.otherwise.find(';'))) == *standard)
+    return;
+  field.otherwise += fmt::format("; {} for a text", question::short_text(*standard));
+}
 
-  void keep() {
-    if (file_.path.empty() || run_.records().empty()) return;
-    const training::Stages stages = training::find_stages(run_.records(), question_.thresholds);
-    store::write_study(file_, train_study(question_, run_, stages, command_));
-    last_ = Clock::now();
+/// What a chain can be asked and what a text can be asked: what both have is one option, which each
+/// reads with its own range and default.
+const std::vector<Field>& train_fields() {
+  static const std::vector<Field> fields = [] {
+    std::vector<Field> all = question::fields_of<TrainQuestion>();
+    for (const Field& field : question::fields_of<TrainTextQuestion>()) {
+      const auto same = std::find_if(all.begin(), all.end(),
+                                     [&](const Field& one) { return one.name == field.name; });
+      if (same == all.end()) {
+        all.push_back(field);
+      } else {
+        join(*same, field);
+      }
+    }
+    return all;
+  }();
+  return fields;
+}
+
+// Options of a text have their own part of the help.
+void group_options(CLI::App& verb) {
+  constexpr const char* kOfText = "With --corpus";
+  for (const Field& field : question::fields_of<TrainTextQuestion>()) {
+    if (find_field(question::fields_of<TrainQuestion>(), field.name) == nullptr) {
+      verb.get_option("--" + field.name)->group(kOfText);
+    }
   }
-  void keep_sometimes() {
-    if (Clock::now() - last_ > kInterval) keep();
-  }
-
- private:
-  static constexpr std::chrono::seconds kInterval{30};
-  const Training& question_;
-  const TrainingRun& run_;
-  OutputFile file_;
-  std::string command_;
-  Clock::time_point last_ = Clock::now();
-};
-
-// ---- the live view ------------------------------------------------------------------------------
-
-/// Redraws itself in place, at most ten times a second.
-class LiveView {
- public:
-  explicit LiveView(bool wanted)
-      : on_(wanted && isatty(STDOUT_FILENO) == 1), size_(terminal_size()) {
-    if (wanted && !on_) tell("dewpoint: --live needs a terminal; going on without");
-  }
-
-  void show(std::span<const training::Record> records) {
-    if (!on_ || Clock::now() - last_ < kInterval) return;
-    last_ = Clock::now();
-    const Frame frame = training::trajectory_frame(thinned(records));
-    fmt::print("\033[H\033[2J{}", report::training_screen(frame, size_.columns, size_.rows - 1));
-    std::fflush(stdout);
-  }
-
- private:
-  static constexpr std::chrono::milliseconds kInterval{100};
-  static constexpr std::size_t kMostRecords = 200;
-
-  /// A view needs no more records than the terminal has columns; the last one is always shown.
-  static std::vector<training::Record> thinned(std::span<const training::Record> records) {
-    const std::size_t stride = 1 + records.size() / kMostRecords;
-    std::vector<training::Record> some;
-    for (std::size_t i = 0; i < records.size(); i += stride) some.push_back(records[i]);
-    if ((records.size() - 1) % stride != 0) some.push_back(records.back());
-    return some;
-  }
-
-  bool on_;
-  TerminalSize size_;
-  Clock::time_point last_ = Clock::now() - kInterval;
-};
+  for (const char* name : {"--checkpoint", "--model"}) verb.get_option(name)->group(kOfText);
+}
 
 // ---- one run ------------------------------------------------------------------------------------
-
-void train(TrainingRun& run, Keeper& keeper, LiveView& view, int threads) {
-  ProgressLine progress("train");
-  const RunContext context{threads, stop_token(), progress.callback()};
-  run.advance(context, [&](std::span<const training::Record> records) {
-    view.show(records);
-    keeper.keep_sometimes();
-  });
-}
-
-std::vector<std::string> draw_figures(const store::StudyRecord& study, const OutputFile& folder) {
-  std::vector<std::string> files;
-  for (const report::TrainingFigure& figure : report::training_figures()) {
-    const fs::path stem = folder.path / figure.name;
-    report::Figure drawn = figure.figure_of(study);
-    report::set_title(drawn, figure.title);
-    std::visit([&](const auto& any) { draw(any, folder.beside(stem)); }, drawn);
-    files.push_back(stem.string() + ".png");
-    files.push_back(stem.string() + ".svg");
-  }
-  return files;
-}
-
-/// Checked. Throws Error{bad_value} naming the option.
-Training asked_of(const TrainCommand& o) {
-  const auto asked = o.question->asked().first<TrainQuestion>();
-  experiments::refuse_idle(asked);
-  return training_of(asked, o.common.seed);
-}
 
 struct Job {
   Training question;
@@ -152,6 +108,43 @@ struct Job {
   std::string file;     // empty: not kept
   bool stages = false;  // weights are wanted at the stages
 };
+
+void keep_run(const Job& job, bool force, const std::string& command) {
+  if (job.file.empty() || job.run->records().empty()) return;
+  const training::Stages stages =
+      training::find_stages(job.run->records(), job.question.thresholds);
+  store::write_study({job.file, force}, train_study(job.question, *job.run, stages, command));
+}
+
+/// A view needs no more records than the terminal has columns; the last one is always shown.
+std::vector<training::Record> thinned(std::span<const training::Record> records) {
+  constexpr std::size_t kMostRecords = 200;
+  const std::size_t stride = 1 + records.size() / kMostRecords;
+  std::vector<training::Record> some;
+  for (std::size_t i = 0; i < records.size(); i += stride) some.push_back(records[i]);
+  if ((records.size() - 1) % stride != 0) some.push_back(records.back());
+  return some;
+}
+
+void train(TrainingRun& run, Keeper& keeper, LiveView& view, int threads) {
+  ProgressLine progress("train");
+  const RunContext context{threads, stop_token(), progress.callback()};
+  const TerminalSize size = terminal_size();
+  run.advance(context, [&](std::span<const training::Record> records) {
+    view.show([&] {
+      return report::training_screen(training::trajectory_frame(thinned(records)), size.columns,
+                                     size.rows - 1);
+    });
+    keeper.keep_sometimes();
+  });
+}
+
+/// Checked. Throws Error{bad_value} naming the option.
+Training asked_of(const TrainCommand& o) {
+  const auto asked = o.question->asked(question::fields_of<TrainQuestion>()).first<TrainQuestion>();
+  experiments::refuse_idle(asked);
+  return training_of(asked, o.common.seed);
+}
 
 Job begin(const TrainCommand& o) {
   Job job{asked_of(o), nullptr, o.output, false};
@@ -168,23 +161,15 @@ Job begin(const TrainCommand& o) {
 
 /// As the study says, with the new end.
 Training resumed(const TrainCommand& o, const store::StudyRecord& study) {
-  TrainQuestion asked = question_from(study, o.resume);
-  const auto end = o.question->asked().first<TrainQuestion>();
-  if (end.steps) asked.steps = end.steps;
-  if (end.time) asked.time = end.time;
+  const TrainQuestion asked = chain_question_from(
+      study, o.resume, o.question->asked(question::fields_of<TrainQuestion>()).first_point());
   training::Chain chain = chain_from(study, asked.chain.chain);
   const TrainQuestion complete = resolved(asked, chain);
   return training_of(complete, std::move(chain), study.seed);
 }
 
 Job begin_again(const TrainCommand& o) {
-  for (const CLI::Option* option : o.question_options) {
-    if (option->count() > 0) {
-      throw Error(Code::bad_value,
-                  fmt::format("resume: '{}' brings its own {}; only --steps or --time may be new",
-                              o.resume, option->get_name()));
-    }
-  }
+  require_free(o.given(), {"steps", "time"}, o.resume, "--steps or --time");
   if (o.moments != "stages" && o.moments != "none") {
     throw Error(
         Code::bad_value,
@@ -195,10 +180,7 @@ Job begin_again(const TrainCommand& o) {
     throw Error(Code::bad_value, fmt::format("resume: '{}' holds {}, not a training run", o.resume,
                                              study.experiment));
   }
-  const bool resumable =
-      std::any_of(study.attachments.begin(), study.attachments.end(),
-                  [](const store::Attachment& one) { return one.name == "state"; });
-  if (!resumable) {
+  if (!has_attachment(study, "state")) {
     throw Error(Code::bad_value,
                 fmt::format("resume: '{}' holds no state to go on from, but a run that diverged or "
                             "several runs",
@@ -238,7 +220,7 @@ Answer finish(const TrainCommand& o, const Job& job, const std::string& command)
     answer.text += fmt::format("study   {}\n", job.file);
   }
   if (!o.figures.empty()) {
-    answer.json["figures"] = draw_figures(study, {o.figures, o.force});
+    answer.json["figures"] = draw_figures(report::training_figures(), study, {o.figures, o.force});
     for (const Json& file : answer.json["figures"]) {
       answer.text += fmt::format("figure  {}\n", file.get<std::string>());
     }
@@ -250,7 +232,7 @@ Answer run_one(const TrainCommand& o, const std::string& command) {
   Job job = o.resume.empty() ? begin(o) : begin_again(o);
   if (!job.file.empty()) require_study_place({job.file, o.force}, kTrain);
   if (!o.figures.empty()) make_own_folder({o.figures, o.force}, report::figure_folder_kind());
-  Keeper keeper(job.question, *job.run, {job.file, o.force}, command);
+  Keeper keeper([&] { keep_run(job, o.force, command); });
   LiveView view(o.live);
   try {
     train(*job.run, keeper, view, o.common.threads);
@@ -291,7 +273,7 @@ Answer run_seeds(const TrainCommand& o, const std::string& command) {
   answer.frames = {runs};
   if (!o.output.empty()) {
     store::StudyRecord study = begin_study(kTrain, question.run.seed, command);
-    study.parameters = parameters_of(question.asked);
+    study.parameters = experiments::stored_parameters(question.asked);
     study.frames = {runs};
     store::write_study({o.output, o.force}, study);
     answer.json["study"] = o.output;
@@ -302,44 +284,38 @@ Answer run_seeds(const TrainCommand& o, const std::string& command) {
 
 // ---- a chain or a text --------------------------------------------------------------------------
 
-std::vector<const CLI::Option*> given_of(const std::vector<const CLI::Option*>& options) {
-  std::vector<const CLI::Option*> given;
-  std::copy_if(options.begin(), options.end(), std::back_inserter(given),
-               [](const CLI::Option* option) { return option->count() > 0; });
-  return given;
-}
-
-void refuse_any(const std::vector<const CLI::Option*>& options, const char* reason) {
-  const auto given = given_of(options);
-  if (given.empty()) return;
-  throw Error(Code::bad_value, fmt::format("{}: {}", given.front()->get_name().substr(2), reason));
+// Options that a chain has and a text has not, or the other way round.
+void refuse_foreign(const TrainCommand& o, const std::vector<Field>& fields,
+                    const std::vector<const CLI::Option*>& others, const char* reason) {
+  std::vector<std::string> foreign;
+  for (const std::string& name : o.question->given()) {
+    if (find_field(fields, name) == nullptr) foreign.push_back(name);
+  }
+  for (const CLI::Option* option : others) {
+    if (option->count() > 0) foreign.push_back(option->get_name().substr(2));
+  }
+  if (foreign.empty()) return;
+  throw Error(Code::bad_value, fmt::format("{}: {}", foreign.front(), reason));
 }
 
 Answer run_text(const TrainCommand& o, const std::string& command) {
-  refuse_any(o.chain_options, "is for a chain, not for a text; leave it out");
-  std::vector<const CLI::Option*> given = given_of(o.text_options);
-  for (const CLI::Option* option : given_of(o.shared_options)) given.push_back(option);
-  const auto shared =
-      o.question->asked(question::fields_of<SharedOptions>()).first<SharedOptions>();
-  return train_on_text(
-      {o.common, o.text, shared, o.output, o.figures, o.resume, o.live, o.force, given}, command);
+  const auto& fields = question::fields_of<TrainTextQuestion>();
+  refuse_foreign(o, fields, o.of_chain, "is for a chain, not for a text; leave it out");
+  return train_on_text({o.common, o.question->asked(fields).first_point(), o.given(), o.checkpoint,
+                        o.model, o.output, o.figures, o.resume, o.live, o.force},
+                       command);
 }
 
 Answer run_chain(const TrainCommand& o, const std::string& command) {
-  refuse_any(o.text_options, "is for a text; name one with --corpus");
+  refuse_foreign(o, question::fields_of<TrainQuestion>(), o.of_text,
+                 "is for a text; name one with --corpus");
   return o.seeds == 1.0 ? run_one(o, command) : run_seeds(o, command);
 }
 
-// Every option of the question belongs to chains, to texts or to both.
-void sort_options(const CLI::App& verb, TrainCommand& o) {
-  const auto& shared = question::fields_of<SharedOptions>();
-  for (const CLI::Option* option : verb.get_options()) {
-    const std::string name = option->get_name();
-    if (name == "--help") continue;
-    const bool both = question::find_field(shared, name.substr(2)) != nullptr;
-    (both ? o.shared_options : o.chain_options).push_back(option);
-    if (name != "--steps" && name != "--time") o.question_options.push_back(option);
-  }
+bool is_about_text(const TrainCommand& o) {
+  const std::vector<std::string> given = o.question->given();
+  return std::find(given.begin(), given.end(), "corpus") != given.end() ||
+         (!o.resume.empty() && is_run_on_text(o.resume));
 }
 
 }  // namespace
@@ -348,19 +324,18 @@ void add_train(Program& program) {
   CLI::App* verb = program.app.add_subcommand(
       "train", "Training of attention on a chain or on a text: stages, focus and dilution");
   const auto o = std::make_shared<TrainCommand>();
-  o->question.emplace(program, *verb, question::fields_of<TrainQuestion>());
-  sort_options(*verb, *o);
-  o->chain_options.push_back(
+  o->question.emplace(program, *verb, train_fields());
+  o->of_chain = {
       verb->add_option("--seeds", o->seeds, "Runs that differ in data and weights, as a table")
-          ->capture_default_str());
-  o->chain_options.push_back(
+          ->capture_default_str(),
       verb->add_option("--moments", o->moments,
                        "Times at which weights and cosines are kept: stages, none, or a list")
-          ->capture_default_str());
-  const std::size_t before = verb->get_options().size();
-  o->text.add_to(*verb);
-  const auto options = verb->get_options();
-  o->text_options.assign(options.begin() + static_cast<std::ptrdiff_t>(before), options.end());
+          ->capture_default_str()};
+  o->of_text = {
+      verb->add_option("--checkpoint", o->checkpoint,
+                       "File (.safetensors) for weights and moments, every 30 s and at the end"),
+      verb->add_option("--model", o->model, "Folder for the trained model, for dewpoint heads")};
+  group_options(*verb);
   verb->add_option("-o,--output", o->output, "Study file with everything that was recorded");
   verb->add_option("--figures", o->figures, "Folder for the figures");
   add_force(*verb, o->force);
@@ -368,8 +343,7 @@ void add_train(Program& program) {
                    "Goes on with the run of this study file, or of a checkpoint");
   verb->add_flag("--live", o->live, "Loss and attention in the terminal while it runs");
   add_common(*verb, o->common);
-  o->question_options.push_back(verb->get_option("--seed"));
-  o->shared_options.push_back(verb->get_option("--seed"));
+  o->seed = verb->get_option("--seed");
   add_example(*verb,
               "dewpoint train -o run.study --figures figures\n"
               "  dewpoint train --optimiser flow --time 100\n"
@@ -377,8 +351,8 @@ void add_train(Program& program) {
               "  dewpoint train --corpus text.txt --vocabulary 1000 --residual -o text.study");
   verb->callback([&program, o] {
     set_answer(program, o->common.json, [&program, o] {
-      return is_about_text(o->text, o->resume) ? run_text(*o, program.command_line)
-                                               : run_chain(*o, program.command_line);
+      return is_about_text(*o) ? run_text(*o, program.command_line)
+                               : run_chain(*o, program.command_line);
     });
   });
 }

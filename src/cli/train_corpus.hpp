@@ -7,27 +7,28 @@
 #include <vector>
 
 #include "cli/commands.hpp"
-#include "cli/train_corpus_question.hpp"
+#include "dewpoint/question/value.hpp"
 
 namespace dewpoint::cli {
 
 struct CorpusCommand {
   const CommonOptions& common;
-  const CorpusOptions& text;
-  SharedOptions shared;
+  question::Point asked;           // what is given of a TrainTextQuestion
+  std::vector<std::string> given;  // its names, and seed where that is given
+  std::string checkpoint;
+  std::string model;
   std::string output;
   std::string figures;
   std::string resume;
   bool live = false;
-  bool force = false;                     // what is written may take the place of anything
-  std::vector<const CLI::Option*> given;  // options of the question that stood on the command line
+  bool force = false;  // what is written may take the place of anything
 };
 
-/// Whether the command is about a text: it names one, or goes on with a run on one.
-[[nodiscard]] bool is_about_text(const CorpusOptions& options, const std::string& resume);
+/// Whether this file holds a run on a text that can be gone on with.
+[[nodiscard]] bool is_run_on_text(const std::string& file);
 
-/// Returns the exit status. Throws Error{bad_value} for a question that cannot be asked, a state of
-/// another configuration and a rate that diverges.
+/// Throws Error{bad_value} for a question that cannot be asked, a state of another configuration
+/// and a rate that diverges.
 [[nodiscard]] Answer train_on_text(const CorpusCommand& command, const std::string& command_line);
 
 }  // namespace dewpoint::cli

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
+#include "cli/question_options.hpp"
 #include "cli/study_record.hpp"
-#include "cli/train_corpus_question.hpp"
 #include "dewpoint/core/unknown.hpp"
 
 namespace dewpoint::cli {
@@ -14,6 +14,7 @@ namespace {
 
 using experiments::TextNumbers;
 using experiments::TextRun;
+using experiments::TrainTextQuestion;
 
 /// 1234567 as 1,234,567.
 std::string with_commas(double count) {
@@ -118,10 +119,8 @@ Json names_json(const TextRun& run, const std::vector<std::int32_t>& tokens) {
   return names;
 }
 
-Json run_json(const TextRun& run, const TextNumbers& numbers,
+Json run_json(const TrainTextQuestion& asked, const TextRun& run, const TextNumbers& numbers,
               const std::vector<NamedRetraction>& retractions) {
-  Json parameters = Json::object();
-  for (const auto& [name, value] : text_parameters_of(run.question())) parameters[name] = value;
   Json retracted = Json::array();
   for (const auto& [token, one] : retractions) {
     retracted.push_back(
@@ -131,7 +130,8 @@ Json run_json(const TextRun& run, const TextNumbers& numbers,
   return {{"experiment", "train text"},
           {"version", full_version()},
           {"seed", run.question().seed},
-          {"parameters", parameters},
+          {"parameters", parameters_json(question::fields_of<TrainTextQuestion>(), {},
+                                         question::point_of(filled(asked)))},
           {"corpus",
            {{"style", corpus.style},
             {"vocabulary", corpus.vocabulary},
@@ -155,16 +155,16 @@ Json run_json(const TextRun& run, const TextNumbers& numbers,
 
 }  // namespace
 
-Answer text_run_answer(const TextRun& run) {
+Answer text_run_answer(const TrainTextQuestion& asked, const TextRun& run) {
   const TextNumbers numbers = experiments::text_numbers(run.looks());
   const std::vector<NamedRetraction> retractions = retractions_in(run);
   const std::string speed =
       run.tokens_per_second() > 0.0
           ? fmt::format("{} tokens per second\n", with_commas(run.tokens_per_second()))
           : "";
-  return {run_json(run, numbers, retractions), corpus_line(run) + model_line(run) + "\n" +
-                                                   numbers_text(run, numbers) + "\n" +
-                                                   retractions_line(retractions) + speed};
+  return {run_json(asked, run, numbers, retractions), corpus_line(run) + model_line(run) + "\n" +
+                                                          numbers_text(run, numbers) + "\n" +
+                                                          retractions_line(retractions) + speed};
 }
 
 }  // namespace dewpoint::cli

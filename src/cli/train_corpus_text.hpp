@@ -5,12 +5,13 @@
 #pragma once
 
 #include "cli/answer.hpp"
-#include "dewpoint/experiments/text_training.hpp"
+#include "dewpoint/experiments/train_text_question.hpp"
 
 namespace dewpoint::cli {
 
 /// Of a run that was looked at. How fast it was is in the text alone: the object is the same for
 /// every machine and number of threads.
-[[nodiscard]] Answer text_run_answer(const experiments::TextRun& run);
+[[nodiscard]] Answer text_run_answer(const experiments::TrainTextQuestion& asked,
+                                     const experiments::TextRun& run);
 
 }  // namespace dewpoint::cli

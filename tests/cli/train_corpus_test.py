@@ -60,11 +60,12 @@ class Running(TextTest):
     def test_json_carries_the_question_and_what_was_found(self):
         found = self.text(*QUICK, "--seed", "7")
         self.assertEqual((found["experiment"], found["seed"]), ("train text", 7))
-        for name, value in (("corpus", "text.txt"), ("tokenizer", "words"), ("vocabulary", "40"),
-                            ("s", "8"), ("batch", "16"), ("m", "16"), ("layers", "1"),
-                            ("heads", "1"), ("residual", "false"), ("loss", "last"),
-                            ("init", "0.0625"), ("rate", "0.003"), ("steps", "60"),
-                            ("record-every", "10"), ("validate-every", "30")):
+        for name, value in (("corpus", "text.txt"), ("tokenizer", "words"), ("vocabulary", 40),
+                            ("s", 8), ("batch", 16), ("m", 16), ("layers", 1), ("heads", 1),
+                            ("residual", False), ("branch", 1), ("value", "none"),
+                            ("norm", "none"), ("loss", "last"), ("start", 1), ("rate", 0.003),
+                            ("beta1", 0.9), ("eps", 1e-8), ("steps", 60), ("record-every", 10),
+                            ("validate-every", 30), ("scaling", None), ("probe", None)):
             self.assertEqual(found["parameters"][name], value, name)
         corpus, end = found["corpus"], found["end"]
         self.assertEqual((corpus["style"], corpus["vocabulary"]), ("plain", 40))
@@ -82,18 +83,28 @@ class Running(TextTest):
         self.assertIsNone(found["focus"]["dilution_step"])
 
     def test_threads_change_nothing(self):
-        for more in ([], ["--layers", "2", "--heads", "2", "--residual", "--value", "--causal",
-                          "--pre-norm", "--loss", "all"]):
+        for more in ([], ["--layers", "2", "--heads", "2", "--residual", "--value", "matrix",
+                          "--causal", "--norm", "pre", "--loss", "all"]):
             one = self.succeed("train", "--corpus", "text.txt", *QUICK, *more, "--json", "--threads",
                                "1")
             two = self.succeed("train", "--corpus", "text.txt", *QUICK, *more, "--json", "--threads",
                                "2")
             self.assertEqual(one, two)
 
+    def test_the_words_none_and_matrix_may_be_left_out(self):
+        """--value is --value matrix, and --pre-norm is --norm pre."""
+        words = self.text(*QUICK, "--value", "matrix", "--norm", "pre")
+        self.assertEqual(self.text(*QUICK, "--value", "--pre-norm"), words)
+        self.assertEqual((words["parameters"]["value"], words["parameters"]["norm"]),
+                         ("matrix", "pre"))
+        self.assertEqual(self.text(*QUICK, "--value", "none", "--norm", "none"), self.text(*QUICK))
+        self.assertIn("value", self.refuse(2, "train", "--corpus", "text.txt", "--value", "yes"))
+
     def test_every_part_of_a_model_changes_the_result(self):
         losses = [self.text(*QUICK, *more)["end"]["loss"] for more in (
             [], ["--layers", "2"], ["--heads", "4"], ["--residual"],
-            ["--residual", "--branch", "0.5"], ["--value"], ["--causal"], ["--pre-norm"],
+            ["--residual", "--branch", "0.5"], ["--value", "matrix"], ["--causal"],
+            ["--norm", "pre"],
             ["--start", "3"], ["--causal", "--loss", "all"], ["--seed", "2"])]
         self.assertEqual(len(set(losses)), len(losses), losses)
 
@@ -184,7 +195,7 @@ class Resuming(TextTest):
     def test_a_law_of_the_logits_is_kept_and_gone_on_with(self):
         causal = ["--causal", "--loss", "all"]
         plain = self.text(*QUICK, *causal)
-        self.assertNotIn("scaling", plain["parameters"])
+        self.assertIsNone(plain["parameters"]["scaling"])
         same = self.text(*QUICK, *causal, "--scaling", "constant")
         self.assertEqual({**same, "study": ""}, {**plain, "study": ""})
         # A law that is 1 up to the length of training changes nothing.
@@ -265,9 +276,9 @@ class Refusals(TextTest):
             ([*text, *SMALL, "--heads", "3"], ["heads", "3", "16"]),
             ([*text, *SMALL, "--heads", "0"], ["heads", "0"]),
             ([*text, *SMALL, "--layers", "100"], ["layers", "100", "64"]),
-            ([*text, *SMALL, "--loss", "all"], ["loss", "all", "--causal"]),
+            ([*text, *SMALL, "--loss", "all"], ["loss", "all", "causal"]),
             ([*text, *SMALL, "--loss", "some"], ["loss", "some"]),
-            ([*text, *SMALL, "--branch", "0.5"], ["branch", "--residual"]),
+            ([*text, *SMALL, "--branch", "0.5"], ["branch", "0.5", "residual"]),
             ([*text, *SMALL, "--scaling", "ssmax"], ["scaling", "ssmax", "causal"]),
             ([*text, *SMALL, "--causal", "--scaling", "sssmax"], ["scaling", "sssmax", "ssmax"]),
             ([*text, *SMALL, "--causal", "--scaling", "power"], ["scaling", "power", "d="]),
@@ -325,9 +336,9 @@ corpus = "text.txt"
 vocabulary = 40
 s = 8
 batch = 16
-width = 16
+m = 16
 steps = 60
-record_every = 10
+record-every = 10
 [grid]
 rate = [1e-3, 3e-3]
 """
@@ -347,14 +358,14 @@ replicas = 2
 [parameters]
 corpus = "text.txt"
 vocabulary = 40
-width = 16
+m = 16
 tokens = 128
 target = 3.6
 steps = 60
-record_every = 20
+record-every = 20
 [grid]
 s = [8, 16]
-law = ["constant", "ssmax"]
+scaling = ["constant", "ssmax"]
 [[outputs.figures]]
 file = "longer.png"
 kind = "curve"
@@ -365,16 +376,25 @@ at = ["evaluation=own"]
         found = self.succeed_json("run", "laws.toml")
         self.assertEqual((found["finished"], found["replicas"]), (4, 8))
         means = dict(self.query("laws.study", "SELECT place, mean FROM result WHERE variable = "
-                                              "'longer_loss' AND place LIKE '%law=constant%'"))
+                                              "'longer_loss' AND place LIKE '%scaling=constant%'"))
         self.assertEqual(len(means), 2 * 5 * 4)
         for s in ("8", "16"):  # log n/log s is 1 up to s, and the model was trained without
-            at = f"s={s} law=constant evaluation={{}} factor={{}}"
+            at = f"s={s} scaling=constant evaluation={{}} factor={{}}"
             self.assertEqual(means[at.format("log-n", 1)], means[at.format("own", 1)])
             self.assertNotEqual(means[at.format("log-n", 8)], means[at.format("own", 8)])
         ((changes,),) = self.query("laws.study", "SELECT COUNT(*) FROM result WHERE variable = "
                                                  "'longer_change' AND mean = 0")
         self.assertGreaterEqual(changes, 4)
         self.assertGreater(os.path.getsize(self.path("longer.png")), 2000)
+
+    def test_names_of_earlier_versions_are_read_and_their_cells_found(self):
+        """The cells of one spelling are those of the other."""
+        self.write("rates.toml", self.STUDY.replace("m = 16\n", "").replace(
+            "record-every", "record_every") + "width = [8, 16]\n")
+        self.assertEqual(self.succeed_json("run", "rates.toml")["computed"], 4)
+        self.write("rates.toml", self.STUDY.replace("m = 16\n", "") + "m = [8, 16]\n")
+        again = self.succeed_json("run", "rates.toml")
+        self.assertEqual((again["computed"], again["reused"]), (0, 4))
 
     def test_its_first_replica_is_the_verb_s_run(self):
         self.write("rates.toml", self.STUDY)
@@ -391,8 +411,9 @@ at = ["evaluation=own"]
     def test_mistakes_in_the_file_are_named(self):
         for change, words in ((("corpus = \"text.txt\"\n", ""), ["corpus"]),
                               (("text.txt", "absent.txt"), ["absent.txt"]),
-                              (("width = 16", "width = 16\nheads = 3"), ["heads", "3"]),
-                              (("width = 16", "width = 16\nloss = \"all\""), ["all", "causal"])):
+                              (("m = 16", "m = 16\nheads = 3"), ["heads", "3"]),
+                              (("m = 16", "m = 16\nsentence = \"baten\""), ["sentence", "--corpus"]),
+                              (("m = 16", "m = 16\nloss = \"all\""), ["all", "causal"])):
             with self.subTest(change):
                 self.write("rates.toml", self.STUDY.replace(*change))
                 line = self.refuse(2, "run", "rates.toml")

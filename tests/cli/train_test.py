@@ -90,6 +90,24 @@ class Running(TrainTest):
                                          "AND variable = 'loss'")
         self.assertEqual(rows, [(51,)])
 
+    def test_scores_have_a_factor(self):
+        plain = self.train(*PLAIN, "-o", "run.study")
+        self.assertIsNone(plain["parameters"]["score-scale"])
+        one = self.train(*PLAIN, "--score-scale", "1", "-o", "run.study", "--force")
+        self.assertEqual(one, plain)
+        whole = self.train(*PLAIN, "--score-scale", "3", "-o", "whole.study")
+        self.assertEqual(whole["parameters"]["score-scale"], 3)
+        self.assertNotEqual(whole["end"]["loss"], plain["end"]["loss"])
+        self.train(*PLAIN[:-2], "--steps", "10", "--score-scale", "3", "-o", "half.study")
+        self.train("--resume", "half.study", "--steps", "20")
+        self.assertEqual(self.attachments("half.study")["state"],
+                         self.attachments("whole.study")["state"])
+        flow = ["--optimiser", "flow", "--m", "6", "--time", "20", "--init", "0.3"]
+        self.assertLess(self.train(*flow, "--score-scale", "3")["flow"]["conserved_drift"], 1e-7)
+        self.assertIn("score-scale", self.refuse(2, "train", "--score-scale", "0"))
+        self.assertIn("not for a text", self.refuse(2, "train", "--corpus", "x.txt",
+                                                    "--score-scale", "2"))
+
     def test_seeds_are_a_table_with_means(self):
         text = self.succeed("train", *QUICK, "--seeds", "3")
         self.assertEqual(len(re.findall(r"^\s+[012]\s", text, re.M)), 3)
@@ -285,6 +303,17 @@ rate = [1e-4, 2e-3]
     def test_a_name_of_an_earlier_version_is_read(self):
         self.write("rates.toml", self.STUDY.replace("steps = 150", "steps = 20\nrecord_every = 10"))
         self.assertEqual(self.succeed_json("run", "rates.toml")["finished"], 2)
+
+    def test_the_factor_of_scores_is_an_axis(self):
+        self.write("factors.toml", self.STUDY.replace("rate = [1e-4, 2e-3]",
+                                                      "score-scale = [1, 3]").replace(
+            "init = 0.01\n", "init = 0.01\nrate = 2e-3\n"))
+        self.succeed_json("run", "factors.toml", "-S", "replicas=1")
+        means = dict(self.query("factors.study", "SELECT place, mean FROM result WHERE variable = "
+                                                 "'final_loss'"))
+        for factor in ("1", "3"):
+            alone = self.train(*SMALL, "--steps", "150", "--score-scale", factor)
+            self.assertEqual(means[f"score-scale={factor}"], alone["end"]["loss"])
 
     def test_a_study_reads_no_chain_from_a_file(self):
         self.write("chain.txt", "0.5 0.5\n0.25 0.75\n")

@@ -34,7 +34,7 @@ TEST(TextQuestion, WhatIsOutsideItsRangeIsRefusedByName) {
       {"s: 0", [](TextQuestion& q) { q.context = 0; }},
       {"batch: 0", [](TextQuestion& q) { q.batch = 0; }},
       {"batch: 1000000", [](TextQuestion& q) { q.batch = 1'000'000, q.context = 100'000; }},
-      {"targets", [](TextQuestion& q) { q.targets = transformer::Targets::all; }},
+      {"loss: all", [](TextQuestion& q) { q.targets = transformer::Targets::all; }},
       {"contexts",
        [](TextQuestion& q) { q.shape.causal = true, q.contexts = Contexts::histograms; }},
       {"rate: 0", [](TextQuestion& q) { q.adam.rate = 0.0; }},

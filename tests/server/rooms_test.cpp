@@ -271,6 +271,18 @@ TEST(CycleRoom, TrainsAsTheVerb) {
   EXPECT_EQ(refusal_status(*room, {{"steps", 20000}, {"record-every", 1}}), 400);
 }
 
+TEST(CycleRoom, HasTheFactorOfTheScores) {
+  const auto room = make_cycle_room();
+  const auto loss = [&](const Json& factor) {
+    Json asked = {{"m", 8}, {"sequences", 500}, {"steps", 60}, {"record-every", 10}};
+    asked.update(factor);
+    return answers(*room, asked).back().json["frames"]["trajectory"]["variables"]["loss"]["mean"];
+  };
+  EXPECT_EQ(loss({{"score-scale", 1}}), loss(Json::object()));
+  EXPECT_NE(loss({{"score-scale", 3}}), loss(Json::object()));
+  EXPECT_EQ(refusal_status(*room, {{"score-scale", 0}}), 400);
+}
+
 TEST(CycleRoom, ADivergingRunSaysWhy) {
   const auto room = make_cycle_room();
   EXPECT_THROW((void)answers(*room, {{"optimiser", "descent"},

@@ -11,6 +11,7 @@
 #include <stop_token>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/studies/older_names.hpp"
 #include "studies/test_experiment.hpp"
 
 namespace dewpoint::studies {
@@ -73,6 +74,31 @@ TEST(CellKey, IsOneForTwoWaysToAskForOnePoint) {
             cell_key(experiment, 1, experiment.resolved(by_c)));
   EXPECT_EQ(cell_key(experiment, 1, experiment.resolved({{"x", 0.0}})),
             cell_key(experiment, 1, experiment.resolved({{"x", -0.0}})));
+}
+
+// An experiment whose parameter n was called size before.
+class Renamed : public TestExperiment {
+ public:
+  [[nodiscard]] const std::vector<Field>& parameters() const override {
+    static const std::vector<Field> all = [] {
+      std::vector<Field> fields = TestExperiment().parameters();
+      for (Field& field : fields) {
+        if (field.name == "n") field.formerly = "size";
+      }
+      return fields;
+    }();
+    return all;
+  }
+};
+
+class Kept : public Renamed, public KeyedByOlderNames {};
+
+TEST(CellKey, HasOlderNamesWhereTheExperimentKeepsThem) {
+  const Point point = {{"n", 512.0}, {"x", 1.0}}, before = {{"size", 512.0}, {"x", 1.0}};
+  EXPECT_EQ(cell_key(Kept(), 1, point), cell_key(TestExperiment(), 1, before));
+  EXPECT_NE(cell_key(Kept(), 1, point), cell_key(TestExperiment(), 1, point));
+  EXPECT_EQ(cell_key(Kept(), 1, {{"x", 1.0}}), cell_key(TestExperiment(), 1, {{"x", 1.0}}));
+  EXPECT_EQ(cell_key(Renamed(), 1, point), cell_key(TestExperiment(), 1, point));
 }
 
 // --------------------------------------------------------------------------------------------

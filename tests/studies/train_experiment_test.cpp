@@ -54,6 +54,20 @@ std::vector<double> values_of(const experiments::TrainingQuestion& question,
   return values;
 }
 
+// A factor that was not there before: where it is 1, points are those of before.
+TEST(TrainExperiment, AFactorOfOneOnTheScoresIsNoPartOfAPoint) {
+  EXPECT_FALSE(has(quick(), "score-scale"));
+  EXPECT_EQ(canonical_text(quick({{"score-scale", 1.0}})), canonical_text(quick()));
+  EXPECT_EQ(number_of(quick({{"score-scale", 2.0}}), "score-scale"), 2.0);
+  experiments::TrainingQuestion question = quick_question(3);
+  question.score_scale = 2.0;
+  EXPECT_EQ(replica_of(train(), quick({{"score-scale", 2.0}}), 3, 0).front(),
+            values_of(question, 0).front());
+  EXPECT_NE(replica_of(train(), quick(), 3, 0).front(), values_of(question, 0).front());
+  const Point twice = quick({{"score-scale", 2.0}});
+  EXPECT_EQ(train().predict(twice), train().predict(quick()));
+}
+
 // ---- what is measured ---------------------------------------------------------------------------
 
 TEST(TrainExperiment, AReplicaIsTheRunOfThatNumber) {

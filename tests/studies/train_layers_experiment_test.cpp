@@ -20,8 +20,8 @@ using namespace dewpoint::test;  // NOLINT(google-build-using-namespace)
 const Experiment& train_layers() { return train_layers_experiment(); }
 
 Point quick(const Point& more = {}) {
-  Point point = {{"sequences", 500.0}, {"width", 16.0}, {"batch", 32.0}, {"steps", 40.0},
-                 {"rate", 0.01},       {"start", 2.0},  {"heads", 2.0},  {"record_every", 10.0}};
+  Point point = {{"sequences", 500.0}, {"m", 16.0},    {"batch", 32.0}, {"steps", 40.0},
+                 {"rate", 0.01},       {"start", 2.0}, {"heads", 2.0},  {"record-every", 10.0}};
   for (const auto& [name, value] : more) point[name] = value;
   return train_layers().resolved(point);
 }
@@ -80,7 +80,7 @@ TEST(TrainLayersExperiment, EveryOptionOfTheModelReachesIt) {
 
 TEST(TrainLayersExperiment, TheStandardIsTheModelOfThePaper) {
   const Point point = train_layers().resolved({});
-  EXPECT_EQ(number_of(point, "width"), 256.0);
+  EXPECT_EQ(number_of(point, "m"), 256.0);
   EXPECT_EQ(number_of(point, "rate"), 1.5e-4);
   EXPECT_EQ(number_of(point, "start"), 1.0);
   EXPECT_EQ(number_of(point, "s"), 19.0);
@@ -107,7 +107,7 @@ TEST(TrainLayersExperiment, MoreStepsLayersAndWidthAreMoreWork) {
   const double work = train_layers().work(quick());
   EXPECT_GT(train_layers().work(quick({{"steps", 80.0}})), work);
   EXPECT_GT(train_layers().work(quick({{"layers", 3.0}})), work);
-  EXPECT_GT(train_layers().work(quick({{"width", 32.0}})), work);
+  EXPECT_GT(train_layers().work(quick({{"m", 32.0}})), work);
   EXPECT_GT(train_layers().work(quick({{"causal", true}})), work);
 }
 
@@ -132,13 +132,13 @@ TEST(TrainLayersExperiment, WhatMakesNoSenseIsRefused) {
   expect_refused(train_layers(), {{"branch", 0.5}, {"residual", false}}, "branch: 0.5 ");
   expect_refused(train_layers(), {{"start", 0.0}}, "start: 0 ");
   expect_refused(train_layers(), {{"start", -1.0}}, "start: -1 ");
-  expect_refused(train_layers(), {{"width", 0.0}}, "width: 0 ");
+  expect_refused(train_layers(), {{"m", 0.0}}, "m: 0 ");
   expect_refused(train_layers(), {{"batch", 0.0}}, "batch: 0 ");
   expect_refused(train_layers(), {{"batch", 2e5}}, "batch: 200000 ");
   expect_refused(train_layers(), {{"s", 0.0}}, "s: 0 ");
   expect_refused(train_layers(), {{"rate", 0.0}}, "rate: 0 ");
   expect_refused(train_layers(), {{"steps", 0.0}}, "steps: 0 ");
-  expect_refused(train_layers(), {{"record_every", 0.0}}, "record_every: 0 ");
+  expect_refused(train_layers(), {{"record-every", 0.0}}, "record-every: 0 ");
   expect_refused(train_layers(), {{"pi", "0.5,half"}}, "pi: ");
   expect_refused(train_layers(), {{"lambda", 1.0}}, "lambda: ");
   expect_refused(train_layers(), {{"chain", "ring"}}, "chain: ");

@@ -18,20 +18,9 @@ using transformer::Capacity;
 
 // ---- histograms ---------------------------------------------------------------------------------
 
-// Rows come sorted by (last token, histogram): a stable sort by histogram leaves each group in
-// order of last token.
-HistogramContexts::HistogramContexts(training::HistogramRows rows) : rows_(std::move(rows)) {
+HistogramContexts::HistogramContexts(training::HistogramRows rows)
+    : rows_(std::move(rows)), histograms_(groups_of(rows_)) {
   DEWPOINT_EXPECTS(rows_.size() >= 1);
-  order_.resize(rows_.size());
-  std::iota(order_.begin(), order_.end(), std::size_t{0});
-  const auto before = [&](std::size_t a, std::size_t b) {
-    return std::ranges::lexicographical_compare(rows_.counts.row(a), rows_.counts.row(b));
-  };
-  std::stable_sort(order_.begin(), order_.end(), before);
-  for (std::size_t i = 0; i < order_.size(); ++i) {
-    if (i == 0 || before(order_[i - 1], order_[i])) groups_.push_back({i, i});
-    groups_.back().end = i + 1;
-  }
 }
 
 double HistogramContexts::fill(const Matrix<double>& labels, Range contexts, Batch& batch) const {
@@ -41,7 +30,7 @@ double HistogramContexts::fill(const Matrix<double>& labels, Range contexts, Bat
   batch.questions.clear();
   batch.asked.clear();
   for (std::size_t i = contexts.begin; i < contexts.end; ++i) {
-    add_context(groups_[i], labels, batch);
+    add_context(histograms_.groups[i], labels, batch);
   }
   double weight = 0.0;
   for (const transformer::Question& question : batch.questions) weight += question.weight;
@@ -53,9 +42,10 @@ void HistogramContexts::add_context(const Range& group, const Matrix<double>& la
                                     Batch& batch) const {
   const auto first = static_cast<std::uint32_t>(batch.rows());
   const std::size_t questions = batch.questions.size();
-  for (std::size_t i = group.begin; i < group.end; ++i) ask(order_[i], labels, first, batch);
+  for (std::size_t i = group.begin; i < group.end; ++i)
+    ask(histograms_.order[i], labels, first, batch);
   if (batch.questions.size() == questions) return;
-  const std::span<const double> counts = rows_.counts.row(order_[group.begin]);
+  const std::span<const double> counts = rows_.counts.row(histograms_.order[group.begin]);
   for (std::size_t token = 0; token < counts.size(); ++token) {
     if (counts[token] == 0.0) continue;
     batch.tokens.push_back(static_cast<std::int32_t>(token));

@@ -17,6 +17,7 @@
 #include "dewpoint/core/matrix.hpp"
 #include "dewpoint/core/run_context.hpp"
 #include "dewpoint/experiments/layer_dynamics.hpp"
+#include "dewpoint/training/histogram_groups.hpp"
 #include "dewpoint/training/histograms.hpp"
 #include "dewpoint/transformer/batch.hpp"
 #include "dewpoint/transformer/network.hpp"
@@ -30,7 +31,7 @@ class HistogramContexts {
   explicit HistogramContexts(training::HistogramRows rows);
 
   [[nodiscard]] const training::HistogramRows& rows() const { return rows_; }
-  [[nodiscard]] std::size_t size() const { return groups_.size(); }
+  [[nodiscard]] std::size_t size() const { return histograms_.groups.size(); }
 
   /// The contexts first to end − 1 that have a label, each with a row per token that occurs, in
   /// order of token; the weight of a question is its share of the weight of these labels (rows x d,
@@ -44,8 +45,7 @@ class HistogramContexts {
            transformer::Batch& batch) const;
 
   training::HistogramRows rows_;
-  std::vector<std::size_t> order_;  // rows of equal histogram stand together, by last token
-  std::vector<Range> groups_;       // in order_
+  training::HistogramGroups histograms_;
 };
 
 /// A batch that is part of a data set, with its share of the weight.

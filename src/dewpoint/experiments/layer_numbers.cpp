@@ -7,24 +7,10 @@
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/unknown.hpp"
 #include "dewpoint/experiments/layer_dynamics.hpp"
-#include "dewpoint/training/stages.hpp"
+#include "dewpoint/experiments/retraction.hpp"
 
 namespace dewpoint::experiments {
 namespace {
-
-double deepest_retraction(std::span<const LayerLook> looks, std::size_t token) {
-  std::vector<double> times, norms;
-  for (const LayerLook& look : looks) {
-    times.push_back(look.step);
-    norms.push_back(look.norms[token]);
-  }
-  double depth = 0.0;
-  for (const training::Retraction& found :
-       training::retractions_of(times, norms, training::StageThresholds{}.retraction)) {
-    depth = std::max(depth, found.depth());
-  }
-  return depth;
-}
 
 // ---- frames -------------------------------------------------------------------------------------
 
@@ -104,7 +90,8 @@ LayerNumbers layer_numbers(std::span<const LayerLook> looks, std::size_t layers,
   numbers.final_loss = looks.back().loss;
   const std::size_t tokens = looks.front().norms.size();
   for (std::size_t token = 0; token < tokens; ++token) {
-    numbers.retractions.push_back(deepest_retraction(looks, token));
+    const auto deepest = deepest_retraction(looks, token);
+    numbers.retractions.push_back(deepest ? deepest->depth() : 0.0);
   }
   numbers.retraction =
       std::accumulate(numbers.retractions.begin() + 1, numbers.retractions.end(), 0.0) /

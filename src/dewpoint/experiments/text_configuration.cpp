@@ -7,6 +7,7 @@
 #include <span>
 
 #include "dewpoint/checkpoint/refusal.hpp"
+#include "dewpoint/question/field.hpp"
 
 namespace dewpoint::experiments {
 namespace {
@@ -39,13 +40,12 @@ bool sees_histograms(const TextQuestion& question) {
 
 transformer::Metadata configuration_of(const TextQuestion& question, const text::Corpus& corpus,
                                        const transformer::Probe& probe, std::uint64_t replica) {
-  const bool last = question.targets == transformer::Targets::last;
   return {{"adam", transformer::adam_text(question.adam)},
           {"seed", std::to_string(question.seed)},
           {"replica", std::to_string(replica)},
           {"context", std::to_string(question.context)},
           {"batch", std::to_string(question.batch)},
-          {"targets", last ? "last" : "all"},
+          {"targets", question::word_for(question.targets)},
           {"contexts", sees_histograms(question) ? "histograms" : "sequences"},
           {"init", fmt::format("{}", question.deviation)},
           {"probe", listed(probe.tokens)},

@@ -60,17 +60,4 @@ TextNumbers text_numbers(std::span<const transformer::Look> looks) {
   return numbers;
 }
 
-std::optional<training::Retraction> deepest_retraction(std::span<const transformer::Look> looks,
-                                                       std::size_t token) {
-  std::vector<double> steps, norms;
-  for (const transformer::Look& look : looks) {
-    steps.push_back(look.step);
-    norms.push_back(look.norms[token]);
-  }
-  const auto all = training::retractions_of(steps, norms, training::StageThresholds{}.retraction);
-  const auto deepest = std::ranges::max_element(all, {}, &training::Retraction::depth);
-  if (deepest == all.end()) return std::nullopt;
-  return *deepest;
-}
-
 }  // namespace dewpoint::experiments

@@ -38,7 +38,7 @@ void check_windows(const TextQuestion& question) {
   const bool all = question.targets == transformer::Targets::all;
   if (all && !question.shape.causal) {
     throw Error(Code::bad_value,
-                "targets: all needs a causal mask; without one every answer but the last is seen");
+                "loss: all needs a causal mask; without one every answer but the last is seen");
   }
   if (question.contexts == Contexts::histograms && (question.shape.causal || all)) {
     throw Error(Code::bad_value,

@@ -21,9 +21,9 @@
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/frame.hpp"
 #include "dewpoint/core/run_context.hpp"
+#include "dewpoint/experiments/retraction.hpp"
 #include "dewpoint/store/study.hpp"
 #include "dewpoint/text/corpus.hpp"
-#include "dewpoint/training/stages.hpp"
 #include "dewpoint/training/trainer.hpp"
 #include "dewpoint/transformer/probe.hpp"
 #include "dewpoint/transformer/state_file.hpp"
@@ -130,10 +130,6 @@ struct TextNumbers {
   std::vector<double> retraction;
 };
 [[nodiscard]] TextNumbers text_numbers(std::span<const transformer::Look> looks);
-
-/// Of the norm of followed token number `token`; none where it never falls by a tenth.
-[[nodiscard]] std::optional<training::Retraction> deepest_retraction(
-    std::span<const transformer::Look> looks, std::size_t token);
 
 /// All frames of a run: "text run" (transformer::looks_frame); "vocabulary" over token (labels):
 /// "count", "frequency", of the kShownTokens most frequent ones, and over nothing "tokens" (V),

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/experiments/stored_question.hpp"
 #include "dewpoint/store/new_study.hpp"
 
 namespace dewpoint::experiments {
@@ -36,13 +37,13 @@ void refuse_of_flow(const TrainQuestion& q) {
 
 void refuse_of_steps(const TrainQuestion& q) {
   refuse(q.steps, "steps", "a flow has no steps; give time");
-  refuse(q.rate, "rate", "a flow has no learning rate; give rtol");
+  refuse(q.adam.rate, "rate", "a flow has no learning rate; give rtol");
 }
 
 void refuse_of_adam(const TrainQuestion& q) {
-  refuse(q.beta1, "beta1", "only adam has it; optimiser is another");
-  refuse(q.beta2, "beta2", "only adam has it; optimiser is another");
-  refuse(q.eps, "eps", "only adam has it; optimiser is another");
+  refuse(q.adam.beta1, "beta1", "only adam has it; optimiser is another");
+  refuse(q.adam.beta2, "beta2", "only adam has it; optimiser is another");
+  refuse(q.adam.eps, "eps", "only adam has it; optimiser is another");
   refuse(q.double_precision, "double", "descent and flow are in double already");
 }
 
@@ -68,13 +69,13 @@ void fill_optimiser(TrainQuestion& q, const TrainingQuestion& standard) {
     fill(q.method, standard.flow.method);
     fill(q.time, standard.until);
   } else {
-    fill(q.rate, standard.adam.rate);
+    fill(q.adam.rate, standard.adam.rate);
     fill(q.steps, static_cast<std::size_t>(standard.until));
   }
   if (q.optimiser == Optimiser::adam) {
-    fill(q.beta1, standard.adam.first_decay);
-    fill(q.beta2, standard.adam.second_decay);
-    fill(q.eps, standard.adam.epsilon);
+    fill(q.adam.beta1, standard.adam.first_decay);
+    fill(q.adam.beta2, standard.adam.second_decay);
+    fill(q.adam.eps, standard.adam.epsilon);
     fill(q.double_precision, false);
   } else {
     q.double_precision.reset();
@@ -85,6 +86,7 @@ void fill_optimiser(TrainQuestion& q, const TrainingQuestion& standard) {
 
 void drop_idle(TrainQuestion& q) {
   if (q.chain.chain != kPersistentChain) q.chain.lambda.reset();
+  if (q.score_scale == 1.0) q.score_scale.reset();
   if (*q.data == TrainingData::population) q.s.reset();
   if (*q.data == TrainingData::sampled) return;
   q.sequences.reset();
@@ -106,10 +108,11 @@ TrainingQuestion run_of(const TrainQuestion& q, training::Chain chain) {
   take(run.width, q.m);
   take(run.deviation, q.init);
   run.residual = q.residual;
-  take(run.adam.rate, q.rate);
-  take(run.adam.first_decay, q.beta1);
-  take(run.adam.second_decay, q.beta2);
-  take(run.adam.epsilon, q.eps);
+  take(run.score_scale, q.score_scale);
+  take(run.adam.rate, q.adam.rate);
+  take(run.adam.first_decay, q.adam.beta1);
+  take(run.adam.second_decay, q.adam.beta2);
+  take(run.adam.epsilon, q.adam.eps);
   if (q.double_precision.value_or(false)) run.precision = training::Precision::double_;
   take(run.until, q.steps);
   take(run.until, q.time);
@@ -129,6 +132,17 @@ training::Chain chain_of(const ChainQuestion& question) {
   return training::named_chain(question.chain, question.pi.values, question.lambda.value_or(0.0));
 }
 
+void require_named(const ChainQuestion& question) {
+  static const question::Field chain{"chain", question::Kind::word,   {}, "",
+                                     true,    training::chain_names()};
+  expect_allowed(chain, question::Value(question.chain));
+}
+
+ChainQuestion sorted(ChainQuestion question) {
+  std::sort(question.pi.values.begin(), question.pi.values.end(), std::greater<>());
+  return question;
+}
+
 TrainQuestion resolved(TrainQuestion q) {
   const training::Chain chain = chain_of(q.chain);
   return resolved(std::move(q), chain);
@@ -142,7 +156,7 @@ TrainQuestion resolved(TrainQuestion q, const training::Chain& chain) {
   fill_optimiser(q, standard);
   if (!is_named(q.chain.chain)) q.chain.pi.values = chain.stationary;
   check(run_of(q, chain));
-  std::sort(q.chain.pi.values.begin(), q.chain.pi.values.end(), std::greater<>());
+  q.chain = sorted(std::move(q.chain));
   drop_idle(q);
   return q;
 }
@@ -173,20 +187,10 @@ Training training_of(const TrainQuestion& complete, training::Chain chain, std::
   return training;
 }
 
-std::vector<std::pair<std::string, std::string>> parameters_of(const TrainQuestion& complete) {
-  std::vector<std::pair<std::string, std::string>> all;
-  const question::Point point = question::point_of(complete);
-  for (const question::Field& field : question::fields_of<TrainQuestion>()) {
-    const auto found = point.find(field.name);
-    if (found != point.end()) all.emplace_back(field.name, question::value_text(found->second));
-  }
-  return all;
-}
-
 store::StudyRecord train_study(const Training& training, const TrainingRun& run,
                                const training::Stages& stages, const std::string& command) {
   store::StudyRecord study = store::begin_study(kTrain, training.run.seed, command);
-  study.parameters = parameters_of(training.asked);
+  study.parameters = stored_parameters(training.asked);
   study.frames = training_frames(training.run, run, stages);
   study.attachments = run.attachments();
   return study;

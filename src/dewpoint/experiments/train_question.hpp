@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "dewpoint/experiments/training_parts.hpp"
 #include "dewpoint/experiments/training_run.hpp"
 #include "dewpoint/question/field.hpp"
 #include "dewpoint/store/study.hpp"
@@ -37,6 +38,11 @@ void describe(Visitor& visit, ChainQuestion& q) {
 /// One of the four, or that of a file. Throws Error{bad_value} naming the field, or the file and
 /// what is wrong in it.
 [[nodiscard]] training::Chain chain_of(const ChainQuestion& question);
+/// For points of studies, which are the whole question: what a file held would not be in them.
+/// Throws Error{bad_value} unless the chain is one of the four.
+void require_named(const ChainQuestion& question);
+/// pi from the most frequent token to the rarest: two orders of one law are one question.
+[[nodiscard]] ChainQuestion sorted(ChainQuestion question);
 
 // ---- the question -------------------------------------------------------------------------------
 
@@ -47,8 +53,9 @@ struct TrainQuestion {
   std::optional<std::size_t> m;
   std::optional<double> init;
   bool residual = false;
+  std::optional<double> score_scale = 1.0;
   Optimiser optimiser = Optimiser::adam;
-  std::optional<double> rate, beta1, beta2, eps;
+  AdamQuestion adam{.rate = {}, .beta1 = {}, .beta2 = {}, .eps = {}};
   std::optional<bool> double_precision;
   std::optional<std::size_t> steps;
   std::optional<double> time, record_every;
@@ -72,11 +79,9 @@ void describe(Visitor& visit, TrainQuestion& q) {
   visit("init", q.init, at_least(0.0), "deviation of the initial weights",
         otherwise("1/m; 0.001 for a flow"));
   visit("residual", q.residual, "add what goes into a layer to what comes out of it");
+  visit("score-scale", q.score_scale, above(0.0, 1e6), "factor on the scores of attention");
   visit("optimiser", q.optimiser, "descent is plain gradient descent, flow its limit");
-  visit("rate", q.rate, above(0.0), "learning rate", otherwise("1.5e-4; 0.1 for descent"));
-  visit("beta1", q.beta1, between(0.0, 1.0), "decay of Adam's first moment", otherwise("0.9"));
-  visit("beta2", q.beta2, between(0.0, 1.0), "decay of Adam's second moment", otherwise("0.999"));
-  visit("eps", q.eps, at_least(1e-30), "Adam's epsilon", otherwise("1e-8"));
+  describe(visit, q.adam, otherwise("1.5e-4; 0.1 for descent"));
   visit("double", q.double_precision, "Adam in double instead of single precision");
   visit("steps", q.steps, in(1.0, 1e12), "steps of adam and descent", otherwise("3000"),
         live(20000.0));
@@ -118,10 +123,6 @@ struct Training {
                                    std::uint64_t seed);
 
 inline constexpr const char* kTrain = "train";  // the experiment of a run
-
-/// As a study keeps them: those that apply, every number with the digits that give it back.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> parameters_of(
-    const TrainQuestion& complete);
 
 /// The run as a study: what was asked, recorded and found, and the state to go on from.
 [[nodiscard]] store::StudyRecord train_study(const Training& training, const TrainingRun& run,

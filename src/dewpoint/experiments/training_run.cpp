@@ -9,6 +9,7 @@
 #include "dewpoint/checkpoint/npy_writer.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/training/histograms.hpp"
+#include "dewpoint/training/scaled_loss.hpp"
 #include "dewpoint/training/sequences.hpp"
 
 namespace dewpoint::experiments {
@@ -90,6 +91,7 @@ struct TrainingRun::Parts {
 
   Parts(const TrainingQuestion& asked, std::uint64_t number, const RunContext& context)
       : question(asked), replica(number), data(data_of(asked, number, context)) {
+    data.loss = training::scaled_loss(std::move(data.loss), question.score_scale);
     Parameters<double> start = start_of(question, replica);
     if (question.optimiser == Optimiser::flow) {
       auto made = training::gradient_flow(*data.loss, start, question.flow);

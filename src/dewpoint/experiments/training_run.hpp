@@ -52,7 +52,8 @@ struct TrainingQuestion {
 
   std::size_t width = 256;  // m
   bool residual = false;
-  double deviation = 0.0;  // of the initial weights; 0: 1/m
+  double score_scale = 1.0;  // on the scores of attention
+  double deviation = 0.0;    // of the initial weights; 0: 1/m
 
   Optimiser optimiser = Optimiser::adam;
   training::AdamOptions adam;  // rate is also that of gradient descent

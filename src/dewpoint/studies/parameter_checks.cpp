@@ -35,6 +35,12 @@ void require_one_of(const Point& given, const std::vector<std::string>& names) {
   }
 }
 
+Dimension numbered_dimension(const std::string& name, std::size_t count) {
+  Dimension dimension{name, std::vector<double>(count)};
+  std::iota(dimension.coordinates.begin(), dimension.coordinates.end(), 0.0);
+  return dimension;
+}
+
 Dimension counted_dimension(const std::string& name, std::size_t count) {
   Dimension dimension{name, std::vector<double>(count)};
   std::iota(dimension.coordinates.begin(), dimension.coordinates.end(), 1.0);

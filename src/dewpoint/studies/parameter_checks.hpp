@@ -28,6 +28,8 @@ void require_one_of(const Point& given, const std::vector<std::string>& names);
 
 // ---- numbers by name --------------------------------------------------------------------------
 
+/// 0, 1, ..., count − 1.
+[[nodiscard]] Dimension numbered_dimension(const std::string& name, std::size_t count);
 /// 1, 2, ..., count.
 [[nodiscard]] Dimension counted_dimension(const std::string& name, std::size_t count);
 

@@ -19,6 +19,7 @@
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/matrix.hpp"
 #include "dewpoint/core/run_context.hpp"
+#include "dewpoint/studies/older_names.hpp"
 
 namespace dewpoint::studies {
 namespace {
@@ -83,16 +84,33 @@ class KeyMaker {
   KeyMaker(const Experiment& experiment, std::uint64_t seed)
       : KeyMaker(experiment, seed, experiment.schema()) {}
   KeyMaker(const Experiment& experiment, std::uint64_t seed, int schema)
-      : front_(fmt::format("{}\n{}\n{}\n", experiment.name(), schema, seed)) {}
+      : front_(fmt::format("{}\n{}\n{}\n", experiment.name(), schema, seed)) {
+    if (dynamic_cast<const KeyedByOlderNames*>(&experiment) == nullptr) return;
+    for (const Field& field : experiment.parameters()) {
+      if (!field.formerly.empty()) renamed_.push_back(&field);
+    }
+  }
 
   [[nodiscard]] std::string key(const Point& point) const {
-    const std::string text = front_ + canonical_text(point);
+    const std::string text =
+        front_ + canonical_text(renamed_.empty() ? point : under_older_names(point));
     const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
     return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
   }
 
  private:
+  [[nodiscard]] Point under_older_names(Point point) const {
+    for (const Field* field : renamed_) {
+      if (auto entry = point.extract(field->name)) {
+        entry.key() = field->formerly;
+        point.insert(std::move(entry));
+      }
+    }
+    return point;
+  }
+
   std::string front_;
+  std::vector<const Field*> renamed_;
 };
 
 /// Makes the cells of a range; the refusal of the first that is refused.

@@ -46,12 +46,12 @@ constexpr auto kSamples = std::to_array<Sample>({
      "law = [\"simplex:rho=0.5\", \"gaussian:sigma=1\", \"sphere:d=5\"]\n"
      "n = { from = 1e2, to = 1e10, count = 5, scale = \"log\" }\n"},
     {"train", 2, "steps = 400\nm = 64\n", "rate = [1e-4, 1.5e-4, 3e-4]\n"},
-    {"train-layers", 2, "steps = 400\nwidth = 64\n", "layers = [1, 2, 4]\n"},
-    {"train-text", 1, "corpus = \"text.txt\"\nvocabulary = 500\nwidth = 64\nsteps = 2000\n",
+    {"train-layers", 2, "steps = 400\nm = 64\n", "layers = [1, 2, 4]\n"},
+    {"train-text", 1, "corpus = \"text.txt\"\nvocabulary = 500\nm = 64\nsteps = 2000\n",
      "rate = [1.5e-4, 3e-4, 6e-4]\n"},
     {"train-scaling", 1,
-     "corpus = \"text.txt\"\nvocabulary = 500\nwidth = 64\ntokens = 1024\nsteps = 200\n",
-     "s = [16, 64]\nlaw = [\"constant\", \"sqrt-log\", \"ssmax\"]\n"},
+     "corpus = \"text.txt\"\nvocabulary = 500\nm = 64\ntokens = 1024\nsteps = 200\n",
+     "s = [16, 64]\nscaling = [\"constant\", \"sqrt-log\", \"ssmax\"]\n"},
     {"limit", 8, "draws = 200\n", "theta = { from = 0.25, to = 4, count = 5, scale = \"log\" }\n"},
 });
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "dewpoint/experiments/train_question.hpp"
-#include "dewpoint/studies/chain_parameters.hpp"
 #include "dewpoint/studies/parameter_checks.hpp"
 #include "dewpoint/studies/typed_experiment.hpp"
 
@@ -40,10 +39,8 @@ class TrainExperiment final : public ExperimentOf<TrainQuestion> {
   [[nodiscard]] std::string order_parameter() const override { return "peak"; }
 
  protected:
-  /// A point is the whole question: what a file held would not be in it.
   [[nodiscard]] TrainQuestion completed(TrainQuestion question) const override {
-    static const Field chain{"chain", Kind::word, {}, "", true, training::chain_names()};
-    expect_allowed(chain, Value(question.chain.chain));
+    require_named(question.chain);
     return experiments::resolved(std::move(question));
   }
   [[nodiscard]] std::vector<Observable> observed(const TrainQuestion& question) const override;
@@ -66,7 +63,7 @@ class TrainExperiment final : public ExperimentOf<TrainQuestion> {
 };
 
 std::vector<Observable> TrainExperiment::observed(const TrainQuestion& question) const {
-  const Dimension token = token_dimension(chain_of(question.chain));
+  const Dimension token = numbered_dimension("token", chain_of(question.chain).vocabulary());
   Dimension cycle{"cycle", {}, {}};
   cycle.coordinates.assign(token.coordinates.begin(), token.coordinates.end() - 1);
   std::vector<Observable> all = scalars({"final_loss", "condensation", "focus", "peak",

@@ -2,12 +2,12 @@
 // asked about contexts longer than those they have seen.
 //
 // The logits of a query that sees n tokens are multiplied with m(n), in training and after
-// (transformer/shape.hpp). `law` is a name of scaling::named_schedule, with n0 = s unless it says
-// otherwise, so that every law is 1 at the length of training, and what differs is how attention of
-// early tokens is made weaker and, beyond s, that of late ones stronger. Laws that are 1 up to n0
-// (yarn, log-n, llama-4) train the same model as "constant"; they are for `evaluations`.
+// (transformer/shape.hpp). `scaling` is a name of scaling::named_schedule, with n0 = s unless it
+// says otherwise, so that every law is 1 at the length of training, and what differs is how
+// attention of early tokens is made weaker and, beyond s, that of late ones stronger. Laws that are
+// 1 up to n0 (yarn, log-n, llama-4) train the same model as "constant"; they are for `evaluations`.
 //
-// A replica is one run, with its own weights and windows of the same text (corpus_parameters.hpp),
+// A replica is one run, with its own weights and windows of the same text (text_studies.hpp),
 // the same for all laws. A run that diverges is a result here, not an error.
 //
 // SPDX-License-Identifier: Apache-2.0

@@ -3,40 +3,34 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 
 #include "dewpoint/core/error.hpp"
-#include "dewpoint/experiments/text_training.hpp"
+#include "dewpoint/core/unknown.hpp"
+#include "dewpoint/experiments/train_text_question.hpp"
 #include "dewpoint/experiments/training_run.hpp"
-#include "dewpoint/studies/corpus_parameters.hpp"
+#include "dewpoint/studies/older_names.hpp"
 #include "dewpoint/studies/parameter_checks.hpp"
-#include "dewpoint/studies/shape_parameters.hpp"
+#include "dewpoint/studies/text_studies.hpp"
+#include "dewpoint/studies/typed_experiment.hpp"
 
 namespace dewpoint::studies {
 namespace {
 
 using experiments::TextNumbers;
-using experiments::TextQuestion;
-
-TextQuestion text_question_at(const Point& point) {
-  TextQuestion question;
-  question.corpus = corpus_at(point);
-  question.shape = shape_at(point);
-  question.deviation = deviation_at(point);
-  question.context = whole_between(point, "s", 1.0, 1e5);
-  question.batch = whole_between(point, "batch", 1.0, 1e6);
-  question.targets =
-      word_of(point, "loss") == "all" ? transformer::Targets::all : transformer::Targets::last;
-  question.adam.rate = number_of(point, "rate");
-  question.steps = whole_between(point, "steps", 1.0, 1e9);
-  question.every = whole_between(point, "record_every", 1.0, 1e9);
-  question.validate_every = question.steps;  // a study keeps the last one alone
-  return question;
-}
+using experiments::TrainTextQuestion;
 
 /// Places in the probe: 1 is the most frequent token.
-Dimension place_dimension() { return counted_dimension("place", experiments::kProbeTokens); }
+Dimension place_dimension(const TrainTextQuestion& question) {
+  return counted_dimension("place", question.probe ? experiments::names_in(*question.probe).size()
+                                                   : experiments::kProbeTokens);
+}
+
+void refuse_of_single_runs(bool given, const char* name) {
+  if (!given) return;
+  throw Error(Code::bad_value,
+              fmt::format("{}: is for a single run, dewpoint train --corpus; leave it out", name));
+}
 
 template <class Number>
 void append(std::vector<double>& values, const std::vector<transformer::Look>& looks,
@@ -44,7 +38,8 @@ void append(std::vector<double>& values, const std::vector<transformer::Look>& l
   std::transform(looks.begin(), looks.end(), std::back_inserter(values), number);
 }
 
-std::vector<double> values_of(const std::vector<transformer::Look>& looks) {
+std::vector<double> values_of(const TrainTextQuestion& question,
+                              const std::vector<transformer::Look>& looks) {
   const TextNumbers numbers = experiments::text_numbers(looks);
   std::vector<double> values = {
       numbers.final_loss,    numbers.validation_loss, numbers.focus_peak,      numbers.focus_step,
@@ -54,103 +49,78 @@ std::vector<double> values_of(const std::vector<transformer::Look>& looks) {
   append(values, looks, [](const transformer::Look& look) { return look.loss; });
   append(values, looks, [](const transformer::Look& look) { return look.rank_one; });
   std::vector<double> retractions = numbers.retraction;
-  retractions.resize(experiments::kProbeTokens, kUnknown);
+  retractions.resize(place_dimension(question).coordinates.size(), kUnknown);
   values.insert(values.end(), retractions.begin(), retractions.end());
   return values;
 }
 
-class TrainTextExperiment final : public Experiment {
+class TrainTextExperiment final : public ExperimentOf<TrainTextQuestion>, public KeyedByOlderNames {
  public:
   [[nodiscard]] std::string name() const override { return "train-text"; }
   [[nodiscard]] std::string summary() const override {
     return "focus and dilution in training a small transformer on a text";
   }
   [[nodiscard]] int schema() const override { return 2; }
-  [[nodiscard]] const std::vector<Field>& parameters() const override;
   [[nodiscard]] std::string order_parameter() const override { return "focus_peak"; }
-  [[nodiscard]] Point resolved(const Point& given) const override;
-  [[nodiscard]] std::vector<Observable> observables(const Point& point) const override;
-  [[nodiscard]] double work(const Point& point) const override;
-  [[nodiscard]] std::vector<std::vector<double>> measure(std::span<const Point> tile,
-                                                         std::uint64_t seed, std::uint64_t replica,
-                                                         const RunContext& context) const override;
+
+ protected:
+  [[nodiscard]] TrainTextQuestion completed(TrainTextQuestion question) const override {
+    refuse_of_single_runs(question.validate_every.has_value(), "validate-every");
+    refuse_of_single_runs(question.sentence.has_value(), "sentence");
+    return experiments::resolved(std::move(question));
+  }
+  [[nodiscard]] std::vector<Observable> observed(const TrainTextQuestion& question) const override;
+  [[nodiscard]] double cost(const TrainTextQuestion& question) const override;
+  [[nodiscard]] std::vector<std::vector<double>> sample(std::span<const TrainTextQuestion> tile,
+                                                        std::uint64_t seed, std::uint64_t replica,
+                                                        const RunContext& context) const override;
 };
 
-std::vector<Field> text_parameters() {
-  using enum Kind;
-  std::vector<Field> all = corpus_parameters();
-  all.push_back({"s", whole, Value(32.0), "context length; in [1, 1e5]"});
-  all.push_back({"batch", whole, Value(256.0), "contexts per step; at least 1"});
-  for (Field& one : shape_parameters({})) all.push_back(std::move(one));
-  all.push_back({"loss",
-                 word,
-                 Value("last"),
-                 "after the last token of a context, or after all (causal)",
-                 true,
-                 {"last", "all"}});
-  all.push_back({"rate", number, Value(1.5e-4), "learning rate of Adam"});
-  all.push_back({"steps", whole, Value(20'000.0), "steps of Adam", false});
-  all.push_back({"record_every", whole, Value(50.0), "steps between two looks", false});
-  return all;
-}
-
-const std::vector<Field>& TrainTextExperiment::parameters() const {
-  static const std::vector<Field> all = text_parameters();
-  return all;
-}
-
-std::vector<Observable> TrainTextExperiment::observables(const Point& point) const {
+std::vector<Observable> TrainTextExperiment::observed(const TrainTextQuestion& question) const {
   std::vector<Observable> all =
       scalars({"final_loss", "validation_loss", "focus_peak", "focus_step", "dilution_step",
                "final_focus", "final_self_share"});
   for (const char* name : {"focus", "self_share", "loss", "rank_one"}) {
-    all.push_back({name, {look_dimension(point)}});
+    all.push_back({name, {look_dimension(question.learning)}});
   }
-  all.push_back({"retractions", {place_dimension()}});
+  all.push_back({"retractions", {place_dimension(question)}});
   return all;
 }
 
-Point TrainTextExperiment::resolved(const Point& given) const {
-  Point point = with_defaults(given, parameters());
-  (void)corpus_at(point);
-  point["branch"] = shape_at(point).branch;
-  experiments::check(text_question_at(point));
-  return point;
-}
-
-std::vector<std::vector<double>> TrainTextExperiment::measure(std::span<const Point> tile,
-                                                              std::uint64_t seed,
-                                                              std::uint64_t replica,
-                                                              const RunContext& context) const {
+std::vector<std::vector<double>> TrainTextExperiment::sample(
+    std::span<const TrainTextQuestion> tile, std::uint64_t seed, std::uint64_t replica,
+    const RunContext& context) const {
   std::vector<std::vector<double>> all;
-  for (const Point& point : tile) {
-    TextQuestion question = text_question_at(point);
-    question.seed = seed;
-    experiments::TextRun run(
-        question, shelved_corpus(question.corpus, experiments::least_tokens(question)), replica);
+  for (const TrainTextQuestion& question : tile) {
+    experiments::TextQuestion asked = run_of(question, seed);
+    asked.validate_every = asked.steps;  // a study keeps the last one alone
+    experiments::TextRun run(asked, shelved_corpus(asked.corpus, experiments::least_tokens(asked)),
+                             replica);
     run.advance({context.threads, context.stop, {}});
     if (run.diverged()) {
       throw Error(Code::bad_value,
                   fmt::format("rate: {:g} with start {:g} diverges at step {}: the loss is more "
                               "than {:g} times that of guessing; try smaller ones",
-                              question.adam.rate, number_of(point, "start"), *run.diverged() + 1,
+                              asked.adam.rate, question.model.start, *run.diverged() + 1,
                               experiments::kDiverged));
     }
-    all.push_back(values_of({run.looks().begin(), run.looks().end()}));
+    all.push_back(values_of(question, {run.looks().begin(), run.looks().end()}));
   }
   return all;
 }
 
 // In operations: the logits of every question, and six products of every row with a matrix of
 // m x m per layer; without a mask a context has no more rows than different tokens.
-double TrainTextExperiment::work(const Point& point) const {
-  const double m = number_of(point, "width"), contexts = number_of(point, "batch");
-  const double rows = contexts * number_of(point, "s");
-  const double questions = word_of(point, "loss") == "all" ? rows : contexts;
-  const double vocabulary = std::max(number_of(point, "vocabulary"), 2.0);
+double TrainTextExperiment::cost(const TrainTextQuestion& question) const {
+  const auto m = static_cast<double>(question.model.m);
+  const auto contexts = static_cast<double>(question.batch);
+  const double rows = contexts * static_cast<double>(question.s);
+  const double questions = question.loss == transformer::Targets::all ? rows : contexts;
+  const double vocabulary = std::max(static_cast<double>(*question.source.vocabulary), 2.0);
   const double step = 6.0 * questions * m * vocabulary +
-                      12.0 * rows * m * m * number_of(point, "layers") + 30.0 * m * vocabulary;
-  return number_of(point, "steps") * step;
+                      12.0 * rows * m * m * static_cast<double>(question.model.layers) +
+                      30.0 * m * vocabulary;
+  return static_cast<double>(question.learning.steps) * step;
 }
 
 }  // namespace

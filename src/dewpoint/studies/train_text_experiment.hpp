@@ -1,5 +1,5 @@
 // Training on a real text as an experiment of studies: a replica is one run, with its own weights
-// and batches of the same text (corpus_parameters.hpp).
+// and batches of the same text (text_studies.hpp).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

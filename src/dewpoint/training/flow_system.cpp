@@ -6,6 +6,7 @@
 
 #include "dewpoint/core/dense_algebra.hpp"
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/training/scaled_loss.hpp"
 
 namespace dewpoint::training {
 namespace {
@@ -124,15 +125,15 @@ double FlowSystem::rank_one_fraction(std::span<const double> y) const {
 
 double FlowSystem::focus(std::span<const double> y) {
   load(y, at_);
-  maps_ = token_maps(at_);
-  return focus_share(maps_.attention, maps_.attention).value;
+  const Matrix<double> now = scores(loss_, token_maps(at_));
+  return focus_share(now, now).value;
 }
 
 // The flow goes along minus the gradient, hence the sign.
 double FlowSystem::focus_rate(std::span<const double> y) {
   load(y, at_);
   const TokenMaps change = token_maps_change(at_, gradient());
-  return -focus_share(maps_.attention, change.attention).rate;
+  return -focus_share(scores(loss_, maps_), scores(loss_, change)).rate;
 }
 
 double FlowSystem::alignment(std::span<const double> y, std::size_t token) const {

@@ -129,6 +129,7 @@ template <class Real>
 LayeredModel<Real>::LayeredModel(const HistogramRows& rows, std::size_t width, std::size_t layers,
                                  bool residual)
     : rows_(rows),
+      histograms_(groups_of(rows)),
       pass_(rows.vocabulary, layers, residual),
       attention_(token_maps(layers, rows.vocabulary)),
       attention_slope_(token_maps(layers, rows.vocabulary)),
@@ -141,21 +142,6 @@ LayeredModel<Real>::LayeredModel(const HistogramRows& rows, std::size_t width, s
       product_(rows.vocabulary, width),
       small_(rows.vocabulary, rows.vocabulary) {
   DEWPOINT_EXPECTS(rows.size() >= 1 && layers >= 1 && width >= 1);
-  group_rows();
-}
-
-template <class Real>
-void LayeredModel<Real>::group_rows() {
-  order_.resize(rows_.size());
-  std::iota(order_.begin(), order_.end(), std::size_t{0});
-  const auto before = [&](std::size_t a, std::size_t b) {
-    return std::ranges::lexicographical_compare(rows_.counts.row(a), rows_.counts.row(b));
-  };
-  std::stable_sort(order_.begin(), order_.end(), before);
-  for (std::size_t i = 0; i < order_.size(); ++i) {
-    if (i == 0 || before(order_[i - 1], order_[i])) groups_.push_back({i, i});
-    groups_.back().end = i + 1;
-  }
 }
 
 // Φ of every layer and M.
@@ -201,7 +187,7 @@ double LayeredModel<Real>::add_row(std::size_t row, std::span<const double> labe
 }
 
 template <class Real>
-double LayeredModel<Real>::add_group(const Group& group, const Matrix<double>& labels,
+double LayeredModel<Real>::add_group(const Range& group, const Matrix<double>& labels,
                                      bool with_slopes) {
   const auto has_weight = [&](std::size_t row) {
     return std::ranges::any_of(labels.row(row), [](double label) { return label > 0.0; });
@@ -209,10 +195,10 @@ double LayeredModel<Real>::add_group(const Group& group, const Matrix<double>& l
   double loss = 0.0;
   bool met = false;
   for (std::size_t i = group.begin; i < group.end; ++i) {
-    if (!has_weight(order_[i])) continue;
-    if (!met) pass_.forward(rows_.counts.row(order_[i]), attention_);
+    if (!has_weight(histograms_.order[i])) continue;
+    if (!met) pass_.forward(rows_.counts.row(histograms_.order[i]), attention_);
     met = true;
-    loss += add_row(order_[i], labels.row(order_[i]));
+    loss += add_row(histograms_.order[i], labels.row(histograms_.order[i]));
   }
   if (met && with_slopes) pass_.backward(attention_, attention_slope_);
   return loss;
@@ -224,7 +210,7 @@ double LayeredModel<Real>::pass_over(const Matrix<double>& labels, bool with_slo
   for (Matrix<double>& slope : attention_slope_) fill_zero(slope);
   fill_zero(value_slope_);
   double loss = 0.0;
-  for (const Group& group : groups_) loss += add_group(group, labels, with_slopes);
+  for (const Range& group : histograms_.groups) loss += add_group(group, labels, with_slopes);
   const double share = 1.0 / std::accumulate(labels.data(), labels.data() + labels.size(), 0.0);
   const auto scale = [&](Matrix<double>& slope) {
     for (double& x : std::span(slope.data(), slope.size())) x *= share;

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "dewpoint/core/matrix.hpp"
+#include "dewpoint/training/histogram_groups.hpp"
 #include "dewpoint/training/histograms.hpp"
 #include "dewpoint/training/layered_pass.hpp"
 
@@ -96,20 +97,14 @@ class LayeredModel {
   [[nodiscard]] double loss(const LayeredParameters<Real>& at);
 
  private:
-  // Rows that share a histogram: they stand together in order_.
-  struct Group {
-    std::size_t begin, end;
-  };
-  void group_rows();
   void project(const LayeredParameters<Real>& at);
   double pass_over(const Matrix<double>& labels, bool with_slopes);
-  double add_group(const Group& group, const Matrix<double>& labels, bool with_slopes);
+  double add_group(const Range& group, const Matrix<double>& labels, bool with_slopes);
   double add_row(std::size_t row, std::span<const double> labels);
   void pull_back(const LayeredParameters<Real>& at, LayeredParameters<Real>& gradient);
 
   HistogramRows rows_;
-  std::vector<std::size_t> order_;
-  std::vector<Group> groups_;
+  HistogramGroups histograms_;
   LayeredPass pass_;
   std::vector<Matrix<double>> attention_, attention_slope_;  // Φ of every layer, ∂L/∂Φ
   Matrix<double> value_, value_slope_;                       // M, ∂L/∂M

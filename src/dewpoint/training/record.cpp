@@ -7,6 +7,7 @@
 
 #include "dewpoint/core/dense_algebra.hpp"
 #include "dewpoint/core/vectors.hpp"
+#include "dewpoint/training/scaled_loss.hpp"
 
 namespace dewpoint::training {
 namespace {
@@ -109,8 +110,9 @@ Record record_of(double time, const Parameters<double>& parameters, const TokenL
   record.loss = mean_loss(record.group_loss, loss.group_weights());
 
   const std::vector<double> equal(stationary.size(), 1.0);
-  attend(maps.attention, equal, record.attention);
-  attend(maps.attention, stationary, record.weighted_attention);
+  const Matrix<double> attention_scores = scores(loss, maps);
+  attend(attention_scores, equal, record.attention);
+  attend(attention_scores, stationary, record.weighted_attention);
   entropies(record.attention, record.entropy);
   entropies(record.weighted_attention, record.weighted_entropy);
 

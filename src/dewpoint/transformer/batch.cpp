@@ -111,6 +111,12 @@ std::uint32_t row_of(std::int32_t token, const Batch& batch) {
 
 }  // namespace
 
+const std::vector<std::pair<std::string, Targets>>& words_of(Targets) {
+  static const std::vector<std::pair<std::string, Targets>> words = {{"last", Targets::last},
+                                                                     {"all", Targets::all}};
+  return words;
+}
+
 std::size_t Batch::longest_context() const {
   std::size_t longest = 0;
   for (std::size_t i = 0; i < contexts(); ++i) longest = std::max(longest, context(i).size());

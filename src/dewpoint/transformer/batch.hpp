@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "dewpoint/core/matrix.hpp"
@@ -32,6 +34,8 @@ struct Windows {
 /// Where predictions are made: after the whole context, or after every position of it (which needs
 /// a causal mask, as the answer would be seen otherwise).
 enum class Targets { last, all };
+/// "last", "all".
+[[nodiscard]] const std::vector<std::pair<std::string, Targets>>& words_of(Targets);
 
 /// A label for the state of a row, with its share of the loss.
 struct Question {
