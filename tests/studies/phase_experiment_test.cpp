@@ -8,6 +8,7 @@
 #include "dewpoint/attention/sweep.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/estimate.hpp"
+#include "dewpoint/experiments/layer_question.hpp"
 #include "dewpoint/experiments/phase.hpp"
 #include "dewpoint/experiments/phase_cell.hpp"
 #include "dewpoint/experiments/streamed_rows.hpp"
@@ -53,6 +54,10 @@ std::vector<std::vector<Estimate>> studied(const std::vector<Point>& tile, std::
   return estimates;
 }
 
+std::optional<attention::NormOptions> norm_named(const std::string& word) {
+  return norm_of(question::question_of<experiments::NormQuestion>({{"eta", word}}));
+}
+
 Point map_point(const std::string& law, double rho, double gamma, const char* eta) {
   return resolved({{"tokens", law},
                    {"n", 96.0},
@@ -74,9 +79,7 @@ TEST(PhaseExperiment, EqualsThePhaseMapBitForBit) {
       map.rho = {0.0, 0.5};
       map.gamma = {0.5, 1.3, 3.0};
       map.residual = 0.25;
-      map.norm.reset();
-      if (const auto method = attention::parse_norm_method(eta))
-        map.norm.emplace().method = *method;
+      map.norm = norm_named(eta);
       map.replication.replicas = 3;
       map.seed = test::seed();
       const Frame frame = experiments::phase_map(map);
@@ -133,10 +136,7 @@ TEST(PhaseExperiment, EqualsThePhasePointBitForBit) {
     p.residual = has(point, "alpha") ? 0.5 : 0.0;
     p.rows = has(point, "rows") ? 20 : 0;
     if (has(point, "mask")) p.form.mask = attention::parse_key_pattern(word_of(point, "mask"));
-    p.norm.reset();
-    if (has(point, "eta")) {
-      p.norm.emplace().method = *attention::parse_norm_method(word_of(point, "eta"));
-    }
+    p.norm = norm_named(has(point, "eta") ? word_of(point, "eta") : "none");
     p.replication.replicas = 2;
     p.seed = test::seed();
     const Frame frame = experiments::phase_point(p);
@@ -162,6 +162,15 @@ TEST(PhaseExperiment, KeepsEveryTemperatureAsGamma) {
   const auto units = phase_experiment().units();
   ASSERT_EQ(units.size(), 1U);
   EXPECT_EQ(units[0].stands_for, "c");
+}
+
+// As a law of beta says it, and 1 where nothing is said.
+TEST(PhaseExperiment, HasATemperatureInEveryCase) {
+  const auto gamma = [](const Point& given) { return number_of(resolved(given), "gamma"); };
+  EXPECT_EQ(gamma({}), 1.0);
+  EXPECT_EQ(gamma({{"law", word("constant")}, {"strength", 3.0}}), gamma({{"beta", 3.0}}));
+  EXPECT_NEAR(gamma({{"law", word("log")}, {"strength", 1.7}}), 1.7, 2.0 * 0x1p-52);
+  EXPECT_NEAR(gamma({{"law", word("log")}}), 1.0, 2.0 * 0x1p-53);
 }
 
 TEST(PhaseExperiment, OneCloudIsOnePoint) {
@@ -205,13 +214,12 @@ std::string complaint(const Point& given) {
 }
 
 TEST(PhaseExperiment, BadPointsAreNamed) {
-  EXPECT_EQ(complaint({}), "gamma: is missing; a layer needs one of gamma, c, beta");
   EXPECT_EQ(complaint({{"gamma", 1.0}, {"beta", 2.0}}),
             "beta: 2 is given beside gamma; allowed: one of them");
   EXPECT_EQ(complaint({{"gamma", -1.0}}), "gamma: -1 is not a number in [0, 1e6]");
   EXPECT_EQ(complaint({{"c", 1.0}, {"tokens", word("sphere")}}),
             "c: tokens 'sphere' have no correlation rho to reduce a scale by; use gamma or beta");
-  EXPECT_EQ(complaint({{"gamma", 1.0}, {"rho", 1.0}}), "rho: 1 is outside [0, 1)");
+  EXPECT_EQ(complaint({{"gamma", 1.0}, {"rho", 1.0}}), "rho: 1 is not a number in [0, 1)");
   EXPECT_EQ(complaint({{"gamma", 1.0}, {"alpha", -2.0}}), "alpha: -2 is not a number in [0, 1e6]");
   EXPECT_EQ(complaint({{"gamma", 1.0}, {"rows", 2.0}}),
             "rows: 2 is neither 0 (all) nor within 3..n = 512");
