@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "dewpoint/experiments/streamed_rows.hpp"
 #include "dewpoint/studies/parameter_checks.hpp"
 #include "dewpoint/studies/phase_parameters.hpp"
+#include "dewpoint/studies/phase_theory.hpp"
 #include "dewpoint/theory/simplex.hpp"
 #include "dewpoint/theory/simplex_gradient.hpp"
 
@@ -68,19 +70,31 @@ std::vector<double> numbers_of(const Point& point, const experiments::PhaseValue
   return numbers;
 }
 
+// Rows of one ρ are measured beside each other.
 std::vector<std::vector<double>> measure_cells(std::span<const Point> tile, std::uint64_t seed,
                                                std::uint64_t replica, const RunContext& context) {
-  experiments::PhaseMap map;
-  map.cloud = cloud_of(tile[0]);
-  map.residual = number_of(tile[0], "alpha");
-  map.norm = norm_of(tile[0]);
-  map.seed = seed;
-  for (const Point& point : tile) map.gamma.push_back(number_of(point, "gamma"));
-  const auto values = experiments::MapReplica(map, map.cloud, replica).row(map.cloud.rho, context);
-  std::vector<std::vector<double>> numbers;
-  for (std::size_t g = 0; g < tile.size(); ++g) {
-    numbers.push_back(numbers_of(tile[g], values[g], 0.0));
+  struct Row {
+    double rho;
+    std::vector<std::size_t> places;
+    std::vector<double> gammas;
+  };
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < tile.size(); ++i) {
+    const double rho = number_of(tile[i], "rho");
+    auto row = std::ranges::find(rows, rho, &Row::rho);
+    if (row == rows.end()) row = rows.insert(rows.end(), Row{rho, {}, {}});
+    row->places.push_back(i);
+    row->gammas.push_back(number_of(tile[i], "gamma"));
   }
+  const experiments::MapReplica cloud(point_of(tile[0], seed), replica);
+  std::vector<std::vector<double>> numbers(tile.size());
+  parallel_for(rows.size(), context, [&](std::size_t r) {
+    const auto values = cloud.row(rows[r].rho, rows[r].gammas, context);
+    for (std::size_t g = 0; g < values.size(); ++g) {
+      const std::size_t place = rows[r].places[g];
+      numbers[place] = numbers_of(tile[place], values[g], 0.0);
+    }
+  });
   return numbers;
 }
 
@@ -117,28 +131,35 @@ class PhaseExperiment final : public Experiment {
   }
 
   [[nodiscard]] std::vector<Observable> predictions(const Point& point) const override {
-    if (word_of(point, "eta") == "none") return scalars({"contraction_theory", "critical_gamma"});
-    return scalars({"contraction_theory", "jacobian_norm_theory", "critical_gamma"});
+    std::vector<std::string> names = {"contraction_theory", "critical_gamma",
+                                      "critical_gamma_at_finite_d"};
+    if (word_of(point, "eta") != "none") names.insert(names.begin() + 1, "jacobian_norm_theory");
+    return scalars(names);
   }
 
   [[nodiscard]] std::vector<double> predict(const Point& point) const override {
     const bool norm = word_of(point, "eta") != "none";
-    const double critical = critical_gamma_of(point);
-    if (!is_simplex(point)) {
-      return norm ? std::vector<double>{kUnknown, kUnknown, critical}
-                  : std::vector<double>{kUnknown, critical};
-    }
+    const bool simplex = is_simplex(point);
+    std::vector<double> known;
     const double log_n = std::log(number_of(point, "n"));
     const double beta = inverse_temperature_of(point);
-    const double rho = number_of(point, "rho");
+    const double rho = simplex ? number_of(point, "rho") : 0.0;
     const double alpha = number_of(point, "alpha");
     const double square = squared_norm_of(point);
-    const auto output = theory::simplex_output(log_n, beta, rho, alpha * std::sqrt(square));
-    const double contraction = std::exp(output.log_contraction);
-    if (!norm) return {contraction, critical};
-    const double gradient =
-        theory::simplex_gradient(log_n, beta, rho, {number_of(point, "d"), square, alpha});
-    return {contraction, gradient, critical};
+    known.push_back(
+        simplex ? std::exp(theory::simplex_output(log_n, beta, rho, alpha * std::sqrt(square))
+                               .log_contraction)
+                : kUnknown);
+    if (norm) {
+      known.push_back(simplex ? theory::simplex_gradient(log_n, beta, rho,
+                                                         {number_of(point, "d"), square, alpha})
+                              : kUnknown);
+    }
+    known.push_back(critical_gamma_of(point));
+    const bool finite = simplex && word_of(point, "tokens") == "equicorrelated";
+    known.push_back(finite ? finite_dimension_gamma(count_of(point, "n"), count_of(point, "d"), rho)
+                           : kUnknown);
+    return known;
   }
 
   [[nodiscard]] bool deterministic(const Point& point) const override {
@@ -151,7 +172,7 @@ class PhaseExperiment final : public Experiment {
     return experiments::phase_point_work(point_of(point, 0));
   }
 
-  [[nodiscard]] std::vector<std::string> ladder() const override { return {"gamma"}; }
+  [[nodiscard]] std::vector<std::string> ladder() const override { return {"gamma", "rho"}; }
 
   [[nodiscard]] std::vector<std::vector<double>> measure(std::span<const Point> tile,
                                                          std::uint64_t seed, std::uint64_t replica,
