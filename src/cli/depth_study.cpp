@@ -21,8 +21,8 @@ std::vector<std::pair<std::string, std::string>> parameters_of(const experiments
       {"rescale", p.rescaled ? "yes" : "no"},
       {"alpha", fmt::format("{}", p.residual)},
       {"layer", attention::name_of(p.form)},
-      {"norm", tokens::name_of(p.cloud.norm)},
-      {"common", tokens::name_of(p.cloud.common)},
+      {"norm", question::word_for(p.cloud.norm)},
+      {"common", question::word_for(p.cloud.common)},
       {"replicas", fmt::format("{}", p.replication.replicas)},
       {"eta", p.norm ? attention::name_of(p.norm->method) : "none"}};
   if (tokens::has_clusters(p.cloud)) {

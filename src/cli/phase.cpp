@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "cli/phase_options.hpp"
+#include "cli/phase.hpp"
 
 namespace dewpoint::cli {
 

@@ -8,88 +8,70 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/console.hpp"
 #include "cli/depth_study.hpp"
-#include "cli/number_options.hpp"
-#include "cli/phase_options.hpp"
+#include "cli/phase.hpp"
+#include "cli/question_options.hpp"
 #include "cli/study_record.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/frame_json.hpp"
-#include "dewpoint/core/grid.hpp"
 #include "dewpoint/report/depth.hpp"
 #include "dewpoint/report/sheet.hpp"
 #include "dewpoint/studies/depth_theory.hpp"
+#include "dewpoint/studies/layer_theory.hpp"
 
 namespace dewpoint::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using DepthAsked = experiments::Replicated<experiments::DepthQuestion>;
 
 struct DepthOptions {
   CommonOptions common;
-  CloudOptions cloud;
-  NormCliOptions norm;
-  double n = 256.0;
-  double d = 0.0;
-  std::string gamma = "1.6,2,2.4";
-  std::size_t layers = 12;
-  FormOptions form;
-  bool rescale = false;
+  std::optional<QuestionOptions> question;
   bool exact = false;
-  std::size_t singular_values = 0;
-  std::size_t probes = 32;
   std::string output;
   bool force = false;
 };
 
-// A number that may be written as 1e4 but must be whole.
-std::size_t whole(const char* field, double value) {
-  if (!(value >= 0.0) || value > 0x1p53 || value != std::floor(value)) {
-    throw Error(Code::bad_value,
-                fmt::format("{}: {} is not a whole number; only --exact takes lengths beyond 2^53",
-                            field, value));
-  }
-  return static_cast<std::size_t>(value);
+const std::vector<question::Field>& measured_fields() {
+  static const std::vector<question::Field> fields =
+      experiments::of_verb(experiments::depth_fields());
+  return fields;
 }
 
-experiments::PhaseDepth measured_parameters(DepthOptions& o, const Given& given) {
-  o.cloud.resolve(given);
-  experiments::PhaseDepth p;
-  p.cloud = o.cloud.cloud;
-  p.cloud.n = whole("n", o.n);
-  p.cloud.d = whole("d", o.d);
-  p.gamma = parse_grid("gamma", o.gamma);
-  p.layers = o.layers;
-  p.rescaled = o.rescale;
-  p.residual = o.cloud.residual;
-  p.form = o.form.resolved();
-  p.norm = o.norm.resolved();
-  if (o.singular_values > 0) p.end_to_end = experiments::EndToEnd{o.singular_values, o.probes};
-  p.replication = o.cloud.replication;
-  p.seed = o.common.seed;
-  return experiments::resolved(p);
+const std::vector<question::Field>& exact_fields() {
+  static const std::vector<question::Field> fields =
+      experiments::with_lists(question::fields_of<studies::ExactDepth>(), {{"gamma", "1.6,2,2.4"}});
+  return fields;
 }
 
-studies::ExactDepth exact_parameters(const DepthOptions& o) {
-  if (o.rescale || o.form.resolved() != attention::LayerForm{} || o.singular_values > 0) {
-    throw Error(Code::bad_value,
-                "exact: the recursions know plain softmax over all keys, and neither --rescale nor "
-                "--singular-values");
+void refuse_beside_exact(const DepthOptions& o, const studies::ExactDepth& q) {
+  const bool simplex = q.law == studies::RecursionLaw::simplex;
+  for (const std::string& name : o.question->given()) {
+    if (question::find_field(exact_fields(), name) == nullptr) {
+      throw Error(Code::bad_value,
+                  fmt::format("{}: is given beside --exact, which knows plain softmax over all "
+                              "keys at one temperature",
+                              name));
+    }
+    if (simplex && (name == "rho-inner" || name == "cluster-size")) {
+      throw Error(
+          Code::bad_value,
+          fmt::format("{}: is given, but a simplex has none; see --tokens two-level", name));
+    }
   }
-  studies::ExactDepth p;
-  const bool unnamed = o.cloud.cloud.law == tokens::CloudParameters{}.law;
-  p.law = unnamed ? "simplex" : o.cloud.cloud.law;
-  p.n = o.n;
-  p.d = o.d == 0.0 ? o.n : o.d;
-  p.rho = o.cloud.cloud.rho;
-  p.rho_inner = o.cloud.cloud.rho_inner;
-  p.cluster_size = o.cloud.cluster_size;
-  p.gamma = parse_grid("gamma", o.gamma);
-  p.residual = o.cloud.residual;
-  p.layers = o.layers;
-  return p;
+  if (o.output.empty()) return;
+  throw Error(Code::bad_value, "output: is given beside --exact, which keeps no study");
+}
+
+void refuse_idle(const std::vector<std::string>& given, const experiments::DepthQuestion& q) {
+  experiments::refuse_idle(given, q.layer);
+  if (q.probes || std::find(given.begin(), given.end(), "probes") == given.end()) return;
+  throw Error(Code::bad_value,
+              "probes: is given, but nothing is probed; see --singular-values and --end-to-end");
 }
 
 struct Column {
@@ -174,24 +156,47 @@ std::vector<std::string> save(const store::StudyRecord& study, const OutputFile&
 }
 
 Answer exact_answer(const DepthOptions& o) {
-  const studies::ExactDepth p = exact_parameters(o);
-  const Frame frame = studies::exact_depth(p);
+  const question::Asked asked = o.question->asked(exact_fields());
+  const studies::ExactDepth p = resolved(asked.first<studies::ExactDepth>());
+  refuse_beside_exact(o, p);
+  const Frame frame = studies::exact_depth(p, asked.numbers("gamma"));
+  const std::string law = question::word_for(p.law);
   const std::string text =
-      fmt::format("Exact recursion: {} of {:.6g} tokens, d = {:.6g}, rho = {}, alpha = {}\n", p.law,
-                  p.n, p.d, p.rho, p.residual);
+      fmt::format("Exact recursion: {} of {:.6g} tokens, d = {:.6g}, rho = {}, alpha = {}\n", law,
+                  p.n, p.d, p.rho, p.alpha);
   return {{{"experiment", "phase depth"},
            {"version", version()},
            {"exact", true},
-           {"tokens", p.law},
-           {"n", p.n},
+           {"parameters", parameters_json(exact_fields(), asked, question::point_of(p))},
            {"result", to_json(frame)}},
           text + table_text(frame),
           {},
           true};
 }
 
-Answer measured_answer(DepthOptions& o, const Program& program) {
-  const experiments::PhaseDepth p = measured_parameters(o, program.given);
+// Complete, with the temperature as it was asked for.
+DepthAsked asked_depth(const question::Asked& asked, const Given& given) {
+  auto q = asked.first<DepthAsked>();
+  q.question.layer.cloud.rows = given.tokens;
+  q.question.layer = studies::with_gamma(std::move(q.question.layer));
+  q.question = experiments::completed(std::move(q.question));
+  return q;
+}
+
+std::string layers_heading(const experiments::PhaseDepth& p, const Frame& frame) {
+  std::string text = fmt::format("{} tokens, n = {}, d = {}", p.cloud.law, p.cloud.n, p.cloud.d);
+  if (tokens::has_correlation(p.cloud)) text += fmt::format(", rho = {}", p.cloud.rho);
+  return text + fmt::format("; alpha = {}, {}; {} replica(s), seed {}\n", p.residual,
+                            attention::name_of(p.form),
+                            frame.variable("log10_gap").cells[0].samples, p.seed);
+}
+
+Answer measured_answer(const DepthOptions& o, const Program& program) {
+  const question::Asked asked = o.question->asked();
+  const DepthAsked q = asked_depth(asked, program.given);
+  refuse_idle(o.question->given(), q.question);
+  const experiments::PhaseDepth p =
+      studies::phase_depth_of(asked, o.common.seed, program.given.tokens);
   const OutputFile output(o.output, o.force);
   if (!o.output.empty()) {
     require_study_place(output, kPhaseDepth);
@@ -203,15 +208,13 @@ Answer measured_answer(DepthOptions& o, const Program& program) {
   Json frames = Json::object();
   for (const Frame& frame : study.frames) frames[frame.name()] = to_json(frame);
   const Frame& frame = study.frames[0];
-  std::string text =
-      fmt::format("{} tokens, n = {}, d = {}, rho = {}; alpha = {}, {}; {} replica(s), seed {}\n",
-                  p.cloud.law, p.cloud.n, p.cloud.d, p.cloud.rho, p.residual,
-                  attention::name_of(p.form), frame.variable("log10_gap").cells[0].samples, p.seed);
+  std::string text = layers_heading(p, frame);
   text += table_text(frame) + unresolved_text(frame);
   for (const std::string& file : files) text += fmt::format("wrote  {}\n", file);
   return {{{"experiment", "phase depth"},
            {"version", version()},
            {"seed", p.seed},
+           {"parameters", parameters_json(measured_fields(), asked, question::point_of(q))},
            {"files", files},
            {"frames", frames}},
           text,
@@ -225,28 +228,11 @@ void add_phase_depth(Program& program, CLI::App& phase) {
   CLI::App* verb = phase.add_subcommand(
       "depth", "Many layers: when tokens collapse, and what is left of a gradient");
   const auto o = std::make_shared<DepthOptions>();
-  verb->add_option("--n", o->n, "Tokens; with --exact up to 1e300")->capture_default_str();
-  verb->add_option("--d", o->d, "Dimension; 0: 64, or the least an exact law needs")
-      ->capture_default_str();
-  verb->add_option("--rho", o->cloud.cloud.rho, "Correlation of two tokens")->capture_default_str();
-  verb->add_option("--gamma", o->gamma, "beta = gamma log n: a list, or first:last:count[:log]")
-      ->capture_default_str();
-  verb->add_option("--layers", o->layers, "Layers")->capture_default_str();
-  verb->add_flag("--rescale", o->rescale,
-                 "Before each layer, raise beta so that beta (1 - mean cosine) stays");
-  o->form.add_to(*verb);
-  verb->add_option("--singular-values", o->singular_values,
-                   "Of the end-to-end Jacobian: its norm and so many of the largest")
-      ->capture_default_str();
-  verb->add_option("--probes", o->probes, "Random probes for the norm of the end-to-end Jacobian")
-      ->transform(whole_number(question::at_least(1.0)))
-      ->capture_default_str();
+  o->question.emplace(program, *verb, measured_fields());
   verb->add_flag("--exact", o->exact,
                  "No tokens: the exact recursion of a simplex or of two levels, n up to 1e300");
   verb->add_option("-o,--output", o->output, "Study file; the figure gets its name");
   add_force(*verb, o->force);
-  o->norm.add_to(*verb);
-  o->cloud.add_to(*verb);
   add_common(*verb, o->common);
   add_example(*verb, "dewpoint phase depth --n 256 --d 64 --rho 0.5 --gamma 1.6,2,2.4 --layers 8");
   verb->callback([&program, o] {

@@ -5,51 +5,50 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "cli/console.hpp"
-#include "cli/phase_options.hpp"
+#include "cli/phase.hpp"
 #include "cli/phase_study.hpp"
+#include "cli/question_options.hpp"
 #include "cli/study_record.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/frame_json.hpp"
-#include "dewpoint/core/grid.hpp"
+#include "dewpoint/experiments/phase_question.hpp"
 #include "dewpoint/experiments/phase_replica.hpp"
 
 namespace dewpoint::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct MapOptions {
   CommonOptions common;
-  CloudOptions cloud;
-  FormOptions form;
-  NormCliOptions norm;
-  std::string n = "512";
-  std::string d = "64";
-  std::string rho = "0:0.95:20";
-  std::string gamma = "0.25:8:32";
+  std::optional<QuestionOptions> question;
   std::string output = "phase-map.study";
   bool no_figure = false;
   bool force = false;
 };
 
-experiments::PhaseMap map_parameters(MapOptions& o, const Given& given) {
-  o.cloud.resolve(given);
-  experiments::PhaseMap map;
-  map.cloud = o.cloud.cloud;
-  map.n = parse_counts("n", o.n);
-  map.d = parse_counts("d", o.d);
-  map.rho = parse_grid("rho", o.rho);
-  map.gamma = parse_grid("gamma", o.gamma);
-  map.residual = o.cloud.residual;
-  map.form = o.form.resolved();
-  map.norm = o.norm.resolved();
-  map.replication = o.cloud.replication;
-  map.seed = o.common.seed;
-  return experiments::resolved(map);
+const std::vector<question::Field>& verb_fields() {
+  static const std::vector<question::Field> fields =
+      experiments::of_verb(experiments::map_fields());
+  return fields;
+}
+
+experiments::PhaseMap asked_map(const MapOptions& o, const Given& given) {
+  const question::Asked asked = o.question->asked();
+  auto layer = asked.first<experiments::PhaseQuestion>().layer;
+  layer.cloud.rows = given.tokens;
+  layer.form = {};  // fits the first n and d, or others
+  experiments::refuse_idle(o.question->given(), experiments::completed(layer));
+  const experiments::PhaseMap map = experiments::phase_map_of(asked, o.common.seed, given.tokens);
+  const std::size_t left_out = asked.numbers("rho").size() - map.rho.size();
+  if (left_out > 0) {
+    tell(fmt::format("dewpoint: rho: {} above rho-inner = {} left out", left_out,
+                     map.cloud.rho_inner));
+  }
+  return map;
 }
 
 // Says what a long map will cost at a typical 50 Gflop/s per core.
@@ -84,8 +83,8 @@ std::vector<std::string> draw_if_possible(const store::StudyRecord& study,
   }
 }
 
-Answer map_answer(MapOptions& o, const Program& program) {
-  const experiments::PhaseMap map = map_parameters(o, program.given);
+Answer map_answer(const MapOptions& o, const Program& program) {
+  const experiments::PhaseMap map = asked_map(o, program.given);
   const bool kept = !o.output.empty();
   const OutputFile output(o.output, o.force);
   if (kept) require_study_place(output, kPhaseMap);
@@ -118,21 +117,11 @@ void add_phase_map(Program& program, CLI::App& phase) {
   CLI::App* verb =
       phase.add_subcommand("map", "The phase diagram over rho and gamma: a study and its figures");
   const auto o = std::make_shared<MapOptions>();
-  verb->add_option("--n", o->n, "Tokens, a list: 512,1024")->capture_default_str();
-  verb->add_option("--d", o->d, "Dimensions, a list; 0: the law's own")->capture_default_str();
-  verb->add_option("--rho", o->rho, "Correlations: a list, or first:last:count[:log]")
-      ->capture_default_str();
-  verb->add_option(
-          "--gamma", o->gamma,
-          "beta = gamma log n: a list, or first:last:count[:log]; multiples of 1/4 are fastest")
-      ->capture_default_str();
+  o->question.emplace(program, *verb, verb_fields());
   verb->add_option("-o,--output", o->output, "Study file; the figures get its name; \"\": neither")
       ->capture_default_str();
   verb->add_flag("--no-figure", o->no_figure, "Write the study only");
   add_force(*verb, o->force);
-  o->form.add_to(*verb);
-  o->norm.add_to(*verb);
-  o->cloud.add_to(*verb);
   add_common(*verb, o->common);
   add_example(*verb, "dewpoint phase map --n 512 --d 8,64 --replicas 2 -o map.study");
   verb->callback([&program, o] {

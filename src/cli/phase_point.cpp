@@ -2,68 +2,36 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/console.hpp"
-#include "cli/phase_options.hpp"
+#include "cli/phase.hpp"
+#include "cli/question_options.hpp"
 #include "dewpoint/core/build_info.hpp"
-#include "dewpoint/core/error.hpp"
 #include "dewpoint/core/frame_json.hpp"
-#include "dewpoint/scaling/law.hpp"
+#include "dewpoint/experiments/phase_question.hpp"
+#include "dewpoint/studies/layer_theory.hpp"
 #include "dewpoint/studies/phase_theory.hpp"
 
 namespace dewpoint::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using PointQuestion = experiments::Replicated<experiments::PhaseQuestion>;
+
+const std::vector<question::Field>& point_fields() {
+  static const std::vector<question::Field> fields =
+      experiments::of_verb(question::fields_of<PointQuestion>());
+  return fields;
+}
 
 struct PointOptions {
   CommonOptions common;
-  CloudOptions cloud;
-  NormCliOptions norm;
-  FormOptions form;
-  std::size_t rows = 0;
-  double gamma = 1.0;
-  double beta = 0.0;
-  scaling::Law law;
-  bool has_beta = false;
-  bool has_law = false;
+  std::optional<QuestionOptions> question;
 };
-
-double inverse_temperature(const PointOptions& o, const tokens::CloudParameters& cloud) {
-  if (o.has_beta) return o.beta;
-  if (o.has_law) {
-    const double beta = scaling::inverse_temperature(o.law, cloud.n, cloud.d);
-    if (beta <= experiments::kMostInverseTemperature) return beta;
-    throw Error(Code::bad_value, fmt::format("strength: {:g} gives beta = {:g}, which is above 1e8",
-                                             o.law.strength, beta));
-  }
-  experiments::check_gamma(o.gamma);
-  return o.gamma * std::log(static_cast<double>(cloud.n));
-}
-
-Json parameters_json(const experiments::PhasePoint& p) {
-  return {{"tokens", p.cloud.law},
-          {"n", p.cloud.n},
-          {"d", p.cloud.d},
-          {"rho", p.cloud.rho},
-          {"rho_inner", p.cloud.rho_inner},
-          {"cluster_size", p.cloud.cluster_size},
-          {"norm", tokens::name_of(p.cloud.norm)},
-          {"common", tokens::name_of(p.cloud.common)},
-          {"beta", p.inverse_temperature},
-          {"alpha", p.residual},
-          {"rows", p.rows},
-          {"mask", p.form.mask.name()},
-          {"attention", attention::name_of(p.form.attention)},
-          {"projections", attention::projections_name(p.form)},
-          {"rope", p.form.rotary_base},
-          {"eta", p.norm ? attention::name_of(p.norm->method) : "none"}};
-}
 
 struct Line {
   const char* variable;
@@ -126,17 +94,21 @@ std::string point_text(const experiments::PhasePoint& p, const Frame& frame, con
   return text;
 }
 
-Answer point_answer(PointOptions& o, const Given& given) {
-  o.cloud.resolve(given);
-  experiments::PhasePoint p;
-  p.cloud = tokens::resolved(o.cloud.cloud);
-  p.inverse_temperature = inverse_temperature(o, p.cloud);
-  p.residual = o.cloud.residual;
-  p.rows = o.rows;
-  p.form = o.form.resolved();
-  p.norm = o.norm.resolved();
-  p.replication = o.cloud.replication;
-  p.seed = o.common.seed;
+// Complete, with the temperature as it was asked for.
+PointQuestion asked_point(const question::Asked& asked, const Given& given) {
+  auto q = asked.first<PointQuestion>();
+  q.question.layer.cloud.rows = given.tokens;
+  q.question.layer = studies::with_gamma(std::move(q.question.layer));
+  q.question = experiments::completed(std::move(q.question));
+  return q;
+}
+
+Answer point_answer(const PointOptions& o, const Given& given) {
+  const question::Asked asked = o.question->asked();
+  const PointQuestion q = asked_point(asked, given);
+  experiments::refuse_idle(o.question->given(), q.question.layer);
+  experiments::PhasePoint p = phase_point_of(q.question, o.common.seed);
+  p.replication = replication_of(q.replication);
 
   Frame frame;
   {
@@ -154,7 +126,8 @@ Answer point_answer(PointOptions& o, const Given& given) {
   return {{{"experiment", "phase point"},
            {"version", version()},
            {"seed", p.seed},
-           {"parameters", parameters_json(p)},
+           {"parameters", parameters_json(point_fields(), asked, question::point_of(q))},
+           {"inverse_temperature", p.inverse_temperature},
            {"theory", theory},
            {"observables", observables}},
           point_text(p, frame, theory),
@@ -166,30 +139,10 @@ Answer point_answer(PointOptions& o, const Given& given) {
 void add_phase_point(Program& program, CLI::App& phase) {
   CLI::App* verb = phase.add_subcommand("point", "One layer on one token cloud at one temperature");
   const auto o = std::make_shared<PointOptions>();
-  verb->add_option("--n", o->cloud.cloud.n, "Tokens")->capture_default_str();
-  verb->add_option("--d", o->cloud.cloud.d, "Dimension; 0: 64, or the least an exact law needs")
-      ->capture_default_str();
-  verb->add_option("--rho", o->cloud.cloud.rho, "Correlation of two tokens")->capture_default_str();
-  auto* gamma = verb->add_option("--gamma", o->gamma, "beta = gamma log n")->capture_default_str();
-  auto* beta = verb->add_option("--beta", o->beta, "Inverse temperature itself");
-  auto* law = verb->add_option(
-      "--law", o->law.name,
-      fmt::format("beta(n) by name: {}; see --strength", fmt::join(scaling::law_names(), ", ")));
-  auto* strength = verb->add_option("--strength", o->law.strength, "Factor of the named law")
-                       ->capture_default_str();
-  beta->excludes(gamma);
-  law->excludes(gamma)->excludes(beta);
-  strength->needs(law);
-  verb->add_option("--rows", o->rows, "Queries sampled per cloud, for large n; 0: all")
-      ->capture_default_str();
-  o->form.add_to(*verb);
-  o->norm.add_to(*verb);
-  o->cloud.add_to(*verb);
+  o->question.emplace(program, *verb, point_fields());
   add_common(*verb, o->common);
   add_example(*verb, "dewpoint phase point --n 512 --d 64 --rho 0.5 --gamma 2 --replicas 16");
-  verb->callback([&program, o, beta, law] {
-    o->has_beta = beta->count() > 0;
-    o->has_law = law->count() > 0;
+  verb->callback([&program, o] {
     set_answer(program, o->common.json, [&program, o] { return point_answer(*o, program.given); });
   });
 }

@@ -20,8 +20,8 @@ std::vector<std::pair<std::string, std::string>> parameters_of(const experiments
       {"d", fmt::format("{}", fmt::join(map.d, ","))},
       {"rho", fmt::format("{}", fmt::join(map.rho, ","))},
       {"gamma", fmt::format("{}", fmt::join(map.gamma, ","))},
-      {"norm", tokens::name_of(map.cloud.norm)},
-      {"common", tokens::name_of(map.cloud.common)},
+      {"norm", question::word_for(map.cloud.norm)},
+      {"common", question::word_for(map.cloud.common)},
       {"alpha", fmt::format("{}", map.residual)},
       {"layer", attention::name_of(map.form)},
       {"replicas", fmt::format("{}", map.replication.replicas)}};

@@ -69,6 +69,14 @@ QuestionOptions::QuestionOptions(Program& program, CLI::App& verb, const std::ve
   }
 }
 
+std::vector<std::string> QuestionOptions::given() const {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries_) {
+    if (entry.option->count() > 0) names.push_back(entry.field->name);
+  }
+  return names;
+}
+
 bool QuestionOptions::is_given(const std::string& name) const {
   return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
     return entry.field->name == name && entry.option->count() > 0;

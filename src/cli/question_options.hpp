@@ -23,6 +23,8 @@ class QuestionOptions {
   [[nodiscard]] question::Asked asked() const;
   /// The same for another question that shares some of the options: its fields, its ranges.
   [[nodiscard]] question::Asked asked(const std::vector<question::Field>& fields) const;
+  /// The fields that were given, by name.
+  [[nodiscard]] std::vector<std::string> given() const;
 
  private:
   struct Entry {

@@ -263,15 +263,6 @@ TEST(NormMethod, AutomaticTakesTheNarrowerProduct) {
   EXPECT_EQ(cheaper_norm_method(2048, 64), NormMethod::mixed);  // 2048 keys against 160
 }
 
-TEST(NormMethod, NamesParseBackAndOthersAreRefused) {
-  for (const NormMethod method :
-       {NormMethod::automatic, NormMethod::exact, NormMethod::mixed, NormMethod::hutchinson}) {
-    EXPECT_EQ(parse_norm_method(name_of(method)), method);
-  }
-  EXPECT_EQ(parse_norm_method("none"), std::nullopt);
-  EXPECT_THROW((void)parse_norm_method("Exact"), Error);
-}
-
 TEST(NormOptions, BadNumbersAreRefused) {
   NormOptions options;
   options.target_error = 0.0;

@@ -46,7 +46,7 @@ VERBS = {  # a command that is quick
 # Arguments that a split of words cannot hold.
 BESIDE = {"phase map": ["--output", ""]}
 # An option that stands in for others, and what it needs.
-INSTEAD_OF = {"beta": ["gamma", "theta", "t"], "gamma": ["beta"], "edge": ["theta"], "sink": ["window"],
+INSTEAD_OF = {"beta": ["gamma", "theta", "t"], "gamma": ["beta"], "c": ["gamma"], "edge": ["theta"], "sink": ["window"],
               "strength": ["gamma"]}
 NEEDS = {"strength": ["--law", "log"]}
 # Sizes: their far end costs hours or terabytes, and only numbers up to 2 are asked for.
@@ -262,7 +262,7 @@ class UserTokens(ProgramTest):
         for option, value, allowed in (("beta", "1e9", "[0, 1e8]"), ("gamma", "1e300", "[0, 1e6]"),
                                        ("alpha", "1e308", "[0, 1e6]")):
             said = self.refuse(2, "phase", "point", "--n", "16", f"--{option}", value)
-            self.assertTrue(said.startswith(f"{option}: {float(value):g} is not"), said)
+            self.assertTrue(said.startswith(f"{option}: {value} is not"), said)
             self.assertIn(allowed, said)
         for verb in ("map", "depth"):
             self.assertIn("[0, 1e6]", self.refuse(2, "phase", verb, "--n", "16", "--gamma", "1e300"))

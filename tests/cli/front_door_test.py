@@ -83,13 +83,13 @@ class FrontDoor(ProgramTest):
             self.assertEqual(told, f"seed: {text} {whole} in [0, 2^64)")
         self.assertEqual(self.refuse(2, *point, "--threads", "abc"), f"threads: 'abc' {whole} in [0, 4096]")
         self.assertEqual(self.refuse(2, *point, "--threads", "4097"), f"threads: 4097 {whole} in [0, 4096]")
-        self.assertEqual(self.refuse(2, *point, "--n", "abc"), f"n: 'abc' {whole} in [0, 2^64)")
+        self.assertEqual(self.refuse(2, *point, "--n", "abc"), f"n: 'abc' {whole} in [2, 1e12]")
         self.assertEqual(self.refuse(2, *point, "--tokens", "clustered", "--cluster-size", "-3"),
-                         f"cluster-size: -3 {whole} in [0, 2^53]")
+                         f"cluster-size: -3 {whole} in [1, 1e12]")
         self.assertEqual(self.refuse(2, "heads", "--rows", "1"), f"rows: 1 {whole} in [16, 1e7]")
         self.assertEqual(self.refuse(2, "train", "--steps", "abc"), f"steps: 'abc' {whole} in [1, 1e12]")
-        for words in (["phase", "depth", "--n"], ["predict", "layer", "--n"]):
-            self.assertEqual(self.refuse(2, *words, "abc"), f"{words[-1][2:]}: 'abc' is not a number")
+        self.assertEqual(self.refuse(2, "phase", "depth", "--n", "abc"), f"n: 'abc' {whole} in [2, 1e12]")
+        self.assertEqual(self.refuse(2, "predict", "layer", "--n", "abc"), "n: 'abc' is not a number")
 
     def test_every_verb_takes_counts_as_2e1(self):
         counts = [(verb["verb"].split(), option["name"])

@@ -1,5 +1,6 @@
 """dewpoint phase point and dewpoint phase map, run as a user would."""
 
+import json
 import os
 import resource
 import signal
@@ -62,7 +63,7 @@ class Point(ProgramTest):
                 (["--attention", "sink:inf"], "attention: sink:inf has no finite logit"),
                 (["--projections", "orthogonal:3"], "projections: 3 heads do not divide"),
                 (["--projections", "orthogonal:16", "--rope", "1e4"], "rope: 1 coordinates"),
-                (["--rope", "-3"], "rope: base -3 is not"),
+                (["--rope", "-3"], "rope: -3 is not"),
                 (["--attention", "sink:1", "--eta", "exact"], "eta: exact is known for plain"),
                 (["--tokens", "clustered", "--rho", "0.1", "--mask", "causal"], "cluster mass")):
             self.assertIn(said, self.refuse(2, *base, *form))
@@ -91,8 +92,32 @@ class Point(ProgramTest):
         by_beta = self.succeed_json(*base, "--beta", repr(beta))
         by_law = self.succeed_json(*base, "--law", "log", "--strength", "1.5")
         self.assertEqual(by_gamma["observables"], by_law["observables"])
-        self.assertAlmostEqual(by_gamma["parameters"]["beta"], by_beta["parameters"]["beta"], 12)
+        self.assertEqual(by_beta["inverse_temperature"], beta)
+        self.assertAlmostEqual(by_gamma["inverse_temperature"], beta, 12)
+        by_c = self.succeed_json(*base, "--c", "0.75")  # rho is 0.5
+        self.assertEqual(by_gamma["observables"], by_c["observables"])
+        for question, asked in ((by_gamma, {"gamma": 1.5}), (by_beta, {"beta": beta}), (by_c, {"c": 0.75}),
+                                (by_law, {"law": "log", "strength": 1.5})):
+            said = {name: question["parameters"][name] for name in ("gamma", "c", "beta", "law", "strength")}
+            self.assertEqual({name: value for name, value in said.items() if value is not None}, asked)
         self.refuse(2, *base, "--gamma", "1", "--beta", "2")
+        self.refuse(2, *base, "--strength", "2")
+
+    def test_parameters_are_those_of_the_question(self):
+        out = self.succeed_json("phase", "point", "--tokens", "clustered", "--n", "64", "--alpha", "0.5")
+        parameters = out["parameters"]
+        self.assertEqual((parameters["cluster-size"], parameters["rho-inner"], parameters["d"]), (16, 0.8, 64))
+        self.assertEqual((parameters["eta"], parameters["gamma"], parameters["replicas"]), ("auto", 1, 1))
+        self.assertEqual((parameters["attention"], parameters["target-error"]), (None, None))
+
+    def test_what_has_no_effect_is_refused(self):
+        for words, said in ((["--tokens", "sphere", "--rho", "0.2"], "rho: is given, but tokens 'sphere' have none"),
+                            (["--cluster-size", "8"], "cluster-size: is given, but tokens 'equicorrelated'"),
+                            (["--eta", "exact", "--eta-error", "0.1"], "eta-error: is given, but eta exact"),
+                            (["--eta", "none", "--norm", "gauss"], "norm: is given, but nothing looks")):
+            self.assertIn(said, self.refuse(2, "phase", "point", "--n", "32", *words))
+            self.assertIn(said, self.refuse(2, "phase", "depth", "--n", "32", *words))
+        self.assertIn("probes: is given", self.refuse(2, "phase", "depth", "--n", "32", "--probes", "8"))
 
     def test_refusals_name_the_field_the_value_and_what_is_allowed(self):
         base = ["phase", "point"]
@@ -141,7 +166,12 @@ print(repr(np.mean((1 - (m @ m.T)[i]) / (1 - g[i]))), file=open('expected', 'w')
             expected = float(file.read().replace("np.float64(", "").replace(")", ""))
         out = self.succeed_json("phase", "point", "--tokens", "tokens.npy", "--beta", "8")
         measured = out["observables"]["contraction"]
-        self.assertEqual(out["parameters"]["n"], 200)
+        self.assertEqual((out["parameters"]["n"], out["parameters"]["rho"]), (200, None))
+        for idle in ("--rho", "--n", "--d", "--cluster-size"):
+            said = self.refuse(2, "phase", "point", "--tokens", "tokens.npy", "--beta", "8", idle, "0.5")
+            self.assertIn(f"{idle[2:]}: ", said)
+        text = self.succeed("phase", "depth", "--tokens", "tokens.npy", "--layers", "1", "--gamma", "1")
+        self.assertTrue(text.startswith("tokens.npy tokens, n = 200, d = 16; alpha"), text[:60])
         self.assertEqual(measured["standard_error"], 0)
         # float32 products: tens of units in the last place, 1.2e-7 each
         self.assertAlmostEqual(measured["mean"] / expected, 1, delta=1e-5)
@@ -206,6 +236,14 @@ class Map(ProgramTest):
         self.assertEqual(result.returncode, 0)
         self.assertIn("gnuplot", result.stderr)
         self.assertEqual(self.files(), ["m.study"])
+
+    def test_a_map_of_clusters_ends_at_their_own_correlation(self):
+        result = self.run_program("phase", "map", "--tokens", "clustered", "--n", "32", "--d", "8", "--gamma", "1",
+                                  "--eta", "none", "-o", "", "--json")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("rho: 3 above rho-inner = 0.8", result.stderr)
+        rhos = json.loads(result.stdout)["result"]["dimensions"]["rho"]
+        self.assertEqual((len(rhos), round(rhos[-1], 12)), (17, 0.8))
 
     def test_refusals_leave_no_file(self):
         for arguments, words in [

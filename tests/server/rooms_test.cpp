@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/frame_json.hpp"
@@ -83,6 +84,45 @@ TEST(PhaseRoom, RefusesWhatIsTooLargeOrDoesNotFitTogether) {
   EXPECT_EQ(refusal_status(*room, {{"n", 2048}, {"d", 1024}, {"replicas", 64}}), 400);
   EXPECT_EQ(refusal_status(*room, {{"n", 100}, {"tokens", "two-level"}}), 400);  // 16 divides not
   EXPECT_EQ(refusal_status(*room, Json::object()), 200);
+}
+
+/// The questions that somebody asks who chooses one word of one menu and nothing else.
+std::vector<Json> single_choices(const Room& room) {
+  std::vector<Json> questions;
+  for (const Field& field : room.fields()) {
+    for (const std::string& word : field.words) questions.push_back({{field.name, word}});
+  }
+  return questions;
+}
+
+TEST(PhaseRooms, TakeEveryChoiceOfEveryMenu) {
+  for (const auto& room : {make_phase_room(), make_phase_cell_room(), make_phase_depth_room()}) {
+    std::set<std::string> menus;
+    for (const Json& asked : single_choices(*room)) {
+      menus.insert(asked.begin().key());
+      EXPECT_EQ(refusal_status(*room, asked), 200) << room->name() << asked;
+    }
+    EXPECT_EQ(menus, (std::set<std::string>{"tokens", "norm", "common", "eta"})) << room->name();
+  }
+}
+
+// A map of clusters ends at their own correlation.
+TEST(PhaseRooms, AnswerOnEveryLawOfTokens) {
+  for (const auto& room : {make_phase_room(), make_phase_cell_room(), make_phase_depth_room()}) {
+    for (Json asked : single_choices(*room)) {
+      if (!asked.contains("tokens")) continue;
+      asked["n"] = 32;
+      if (room->name() == "phase") asked["gamma"] = "1,2";
+      if (room->name() == "phase-depth") asked["layers"] = 2;
+      const auto results = answers(*room, asked);
+      ASSERT_FALSE(results.empty()) << room->name() << asked;
+      if (room->name() != "phase") continue;
+      const Json& rhos = results.back().json["map"]["dimensions"]["rho"];
+      const bool clusters = asked["tokens"] == "two-level" || asked["tokens"] == "clustered";
+      EXPECT_EQ(rhos.size(), clusters ? 17U : 20U) << asked;
+      EXPECT_LE(rhos.back().get<double>(), clusters ? 0.8 : 0.95);
+    }
+  }
 }
 
 TEST(PhaseRoom, StopsInTheMiddle) {

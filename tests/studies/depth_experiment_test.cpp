@@ -216,7 +216,7 @@ TEST(DepthExperiment, BadPointsAreNamed) {
     return std::string("accepted");
   };
   EXPECT_EQ(complaint({{"gamma", 1.0}, {"layers", 0.0}}),
-            "layers: 0 is not a whole number in [1, 100000]");
+            "layers: 0 is not a whole number in [1, 1e5]");
   EXPECT_EQ(complaint({{"gamma", 1.0}, {"n", 4.0}, {"d", 2.0}, {"singular-values", 8.0}}),
             "singular-values: 8 is not below n d = 8");
   EXPECT_EQ(complaint({{"c", 1.0}, {"gamma", 1.0}}),

@@ -10,6 +10,7 @@
 #include "dewpoint/attention/sweep.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/estimate.hpp"
+#include "dewpoint/experiments/layer_question.hpp"
 #include "dewpoint/experiments/phase.hpp"
 #include "dewpoint/experiments/phase_cell.hpp"
 #include "dewpoint/experiments/phase_replica.hpp"
@@ -66,6 +67,10 @@ std::vector<std::vector<Estimate>> studied(const std::vector<Point>& tile, std::
   return estimates;
 }
 
+std::optional<attention::NormOptions> norm_named(const std::string& word) {
+  return norm_of(question::question_of<experiments::NormQuestion>({{"eta", word}}));
+}
+
 Point map_point(const std::string& law, double rho, double gamma, const char* eta) {
   return resolved({{"tokens", law},
                    {"n", 96.0},
@@ -90,10 +95,7 @@ TEST(PhaseExperiment, EqualsTheCellsOfAMapBitForBit) {
       point.cloud.n = 96;
       point.cloud.d = 20;
       point.residual = 0.25;
-      point.norm.reset();
-      if (const auto method = attention::parse_norm_method(eta)) {
-        point.norm.emplace().method = *method;
-      }
+      point.norm = norm_named(eta);
       point.seed = test::seed();
       for (const std::uint64_t replica : {0U, 2U}) {
         const auto numbers = phase_experiment().measure(tile, test::seed(), replica, {2, {}, {}});
@@ -149,10 +151,7 @@ TEST(PhaseExperiment, EqualsThePhasePointBitForBit) {
       p.form = attention::parse_layer_form(word_of(point, "mask"), word_of(point, "attention"),
                                            "none", 0.0);
     }
-    p.norm.reset();
-    if (has(point, "eta")) {
-      p.norm.emplace().method = *attention::parse_norm_method(word_of(point, "eta"));
-    }
+    p.norm = norm_named(has(point, "eta") ? word_of(point, "eta") : "none");
     p.replication.replicas = 2;
     p.seed = test::seed();
     const Frame frame = experiments::phase_point(p);
@@ -178,6 +177,15 @@ TEST(PhaseExperiment, KeepsEveryTemperatureAsGamma) {
   const auto units = phase_experiment().units();
   ASSERT_EQ(units.size(), 1U);
   EXPECT_EQ(units[0].stands_for, "c");
+}
+
+// As a law of beta says it, and 1 where nothing is said.
+TEST(PhaseExperiment, HasATemperatureInEveryCase) {
+  const auto gamma = [](const Point& given) { return number_of(resolved(given), "gamma"); };
+  EXPECT_EQ(gamma({}), 1.0);
+  EXPECT_EQ(gamma({{"law", word("constant")}, {"strength", 3.0}}), gamma({{"beta", 3.0}}));
+  EXPECT_NEAR(gamma({{"law", word("log")}, {"strength", 1.7}}), 1.7, 2.0 * 0x1p-52);
+  EXPECT_NEAR(gamma({{"law", word("log")}}), 1.0, 2.0 * 0x1p-53);
 }
 
 TEST(PhaseExperiment, OneCloudIsOnePoint) {
@@ -221,13 +229,12 @@ std::string complaint(const Point& given) {
 }
 
 TEST(PhaseExperiment, BadPointsAreNamed) {
-  EXPECT_EQ(complaint({}), "gamma: is missing; a layer needs one of gamma, c, beta");
   EXPECT_EQ(complaint({{"gamma", 1.0}, {"beta", 2.0}}),
             "beta: 2 is given beside gamma; allowed: one of them");
   EXPECT_EQ(complaint({{"gamma", -1.0}}), "gamma: -1 is not a number in [0, 1e6]");
   EXPECT_EQ(complaint({{"c", 1.0}, {"tokens", word("sphere")}}),
             "c: tokens 'sphere' have no correlation rho to reduce a scale by; use gamma or beta");
-  EXPECT_EQ(complaint({{"gamma", 1.0}, {"rho", 1.0}}), "rho: 1 is outside [0, 1)");
+  EXPECT_EQ(complaint({{"gamma", 1.0}, {"rho", 1.0}}), "rho: 1 is not a number in [0, 1)");
   EXPECT_EQ(complaint({{"gamma", 1.0}, {"alpha", -2.0}}), "alpha: -2 is not a number in [0, 1e6]");
   EXPECT_EQ(complaint({{"gamma", 1.0}, {"rows", 2.0}}),
             "rows: 2 is neither 0 (all) nor within 3..n = 512");

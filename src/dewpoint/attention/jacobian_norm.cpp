@@ -105,15 +105,6 @@ std::string name_of(NormMethod method) {
       ->second;
 }
 
-std::optional<NormMethod> parse_norm_method(const std::string& name) {
-  if (name == "none") return {};
-  for (const auto& [method, known] : kMethodNames) {
-    if (name == known) return method;
-  }
-  throw Error(Code::bad_value,
-              fmt::format("eta: '{}' is not auto, exact, mixed, hutchinson or none", name));
-}
-
 void check(const NormOptions& options) {
   if (!(options.target_error > 0.0) || !std::isfinite(options.target_error)) {
     throw Error(Code::bad_value,

@@ -31,7 +31,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -74,8 +73,6 @@ enum class NormMethod { automatic, exact, mixed, hutchinson };
 
 /// "auto", "exact", "mixed", "hutchinson".
 [[nodiscard]] std::string name_of(NormMethod method);
-/// The method of a name, or nothing for "none". Throws Error{bad_value} for any other.
-[[nodiscard]] std::optional<NormMethod> parse_norm_method(const std::string& name);
 
 struct NormOptions {
   NormMethod method = NormMethod::automatic;

@@ -316,7 +316,7 @@ class Explorer::Parts {
     try {
       room.check(question);
     } catch (const TooLarge& refusal) {
-      throw refusal.with_command(question.command());
+      throw refusal.with_command(room.command(question));
     } catch (const Error& error) {
       throw refusal_of(error, question.names());
     }

@@ -6,9 +6,9 @@
 
 #include "dewpoint/core/frame_json.hpp"
 #include "dewpoint/experiments/explicit_layer.hpp"
-#include "dewpoint/experiments/phase.hpp"
+#include "dewpoint/experiments/phase_question.hpp"
 #include "dewpoint/experiments/phase_replica.hpp"
-#include "dewpoint/server/cloud_fields.hpp"
+#include "dewpoint/server/layer_fields.hpp"
 #include "dewpoint/server/room.hpp"
 #include "dewpoint/studies/phase_theory.hpp"
 
@@ -59,21 +59,29 @@ std::vector<Array> pictures(const PhasePoint& point, std::size_t wanted) {
           cosines("outputs", layer.outputs, shown)};
 }
 
+using CellQuestion = experiments::Replicated<experiments::PhaseQuestion>;
+
+const std::vector<question::Field>& live_cell() {
+  static const std::vector<question::Field> fields =
+      live_layer(question::fields_of<CellQuestion>(), tokens::law_names(),
+                 {{"n", 4096.0}, {"replicas", 64.0}});
+  return fields;
+}
+
+std::vector<Field> cell_fields() {
+  std::vector<Field> fields = layer_fields(live_cell(), experiments::Eta::automatic);
+  fields.push_back(only_here(whole_field("shown", 64, 0.0, 256.0, "Tokens of the pictures")));
+  return fields;
+}
+
 class PhaseCellRoom final : public Room {
  public:
   PhaseCellRoom()
-      : Room(
-            "phase-cell", "phase point", "One layer at one rho and gamma",
-            joined({with_law_dimension(shape_fields({"equicorrelated", "simplex", "two-level",
-                                                     "clustered", "sphere", "half-sphere"},
-                                                    512, 3.0, 4096.0, 64)),
-                    {number_field("rho", 0.5, 0.0, kMostLiveCorrelation, "Correlation"),
-                     number_field("gamma", 1.0, 0.0, 100.0, "beta = gamma log n")},
-                    token_fields(),
-                    {norm_field("auto"),
-                     live(whole_field("replicas", 1, 1.0, 64.0, "Clouds to average over")),
-                     seed_field(),
-                     only_here(whole_field("shown", 64, 0.0, 256.0, "Tokens of the pictures"))}})) {
+      : Room("phase-cell", "phase point", "One layer at one rho and gamma", cell_fields()) {}
+
+  std::string command(const Question& question) const override {
+    return effective_command(*this, question,
+                             question.asked(live_cell()).first<experiments::PhaseQuestion>().layer);
   }
 
   void check(const Question& question) const override {
@@ -101,23 +109,10 @@ class PhaseCellRoom final : public Room {
   }
 
  private:
-  // The verb's own dimension is the law's.
-  static std::vector<Field> with_law_dimension(std::vector<Field> fields) {
-    fields.back() = with_verb_standard(fields.back(), 0u);
-    return fields;
-  }
-
   static PhasePoint point_of(const Question& question) {
-    PhasePoint point;
-    point.cloud = cloud_of(question);
-    point.cloud.rho = question.number("rho");
-    point.cloud = tokens::resolved(point.cloud);
-    point.inverse_temperature =
-        question.number("gamma") * std::log(static_cast<double>(point.cloud.n));
-    point.residual = question.number("alpha");
-    point.norm = norm_of(question);
-    point.replication.replicas = question.whole("replicas");
-    point.seed = question.whole("seed");
+    const auto asked = question.asked(live_cell()).first<CellQuestion>();
+    PhasePoint point = phase_point_of(completed(asked.question), question.whole("seed"));
+    point.replication = replication_of(asked.replication);
     return experiments::resolved(point);
   }
 };

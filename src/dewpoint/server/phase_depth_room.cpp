@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "dewpoint/core/frame_json.hpp"
-#include "dewpoint/experiments/phase_depth.hpp"
+#include "dewpoint/experiments/depth_question.hpp"
 #include "dewpoint/experiments/phase_replica.hpp"
-#include "dewpoint/server/cloud_fields.hpp"
+#include "dewpoint/server/layer_fields.hpp"
 #include "dewpoint/server/room.hpp"
 #include "dewpoint/studies/depth_theory.hpp"
 
@@ -13,21 +13,23 @@ namespace {
 
 using experiments::PhaseDepth;
 
+const std::vector<question::Field>& live_depth() {
+  static const std::vector<question::Field> fields =
+      live_layer(experiments::depth_fields(), tokens::law_names(),
+                 {{"n", 1024.0}, {"layers", 64.0}, {"replicas", 16.0}});
+  return fields;
+}
+
 class PhaseDepthRoom final : public Room {
  public:
   PhaseDepthRoom()
       : Room("phase-depth", "phase depth", "Many layers one after the other",
-             joined({shape_fields({"equicorrelated", "simplex", "two-level", "clustered", "sphere",
-                                   "half-sphere"},
-                                  256, 8.0, 1024.0, 0),
-                     {number_field("rho", 0.5, 0.0, kMostLiveCorrelation, "Correlation"),
-                      list_field("gamma", "1.6,2,2.4", 0.0, 100.0, 8, "beta = gamma log n"),
-                      live(whole_field("layers", 12, 1.0, 64.0, "Layers")),
-                      flag_field("rescale", "Keep the reduced scale instead of beta")},
-                     token_fields(),
-                     {norm_field("none"),
-                      live(whole_field("replicas", 1, 1.0, 16.0, "Clouds to average over")),
-                      seed_field()}})) {}
+             layer_fields(live_depth(), experiments::Eta::none)) {}
+
+  std::string command(const Question& question) const override {
+    return effective_command(
+        *this, question, question.asked(live_depth()).first<experiments::DepthQuestion>().layer);
+  }
 
   void check(const Question& question) const override {
     const PhaseDepth depth = depth_of(question);
@@ -66,17 +68,7 @@ class PhaseDepthRoom final : public Room {
   }
 
   static PhaseDepth depth_of(const Question& question) {
-    PhaseDepth depth;
-    depth.cloud = cloud_of(question);
-    depth.cloud.rho = question.number("rho");
-    depth.gamma = question.list("gamma");
-    depth.layers = question.whole("layers");
-    depth.rescaled = question.flag("rescale");
-    depth.residual = question.number("alpha");
-    depth.norm = norm_of(question);
-    depth.replication.replicas = question.whole("replicas");
-    depth.seed = question.whole("seed");
-    return experiments::resolved(depth);
+    return studies::phase_depth_of(question.asked(live_depth()), question.whole("seed"));
   }
 };
 

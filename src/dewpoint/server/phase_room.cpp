@@ -8,9 +8,9 @@
 #include <map>
 
 #include "dewpoint/core/frame_json.hpp"
-#include "dewpoint/experiments/phase.hpp"
+#include "dewpoint/experiments/phase_question.hpp"
 #include "dewpoint/experiments/phase_replica.hpp"
-#include "dewpoint/server/cloud_fields.hpp"
+#include "dewpoint/server/layer_fields.hpp"
 #include "dewpoint/server/room.hpp"
 #include "dewpoint/studies/phase_theory.hpp"
 
@@ -101,19 +101,30 @@ class GrowingMap {
   std::map<std::pair<double, double>, std::vector<Estimate>> cells_;
 };
 
+/// A map of one n and one d.
+const std::vector<question::Field>& live_map() {
+  static const std::vector<question::Field> fields = [] {
+    std::vector<question::Field> live = live_layer(
+        experiments::map_fields(), {"equicorrelated", "simplex", "two-level", "clustered"},
+        {{"n", 2048.0}, {"replicas", 64.0}});
+    for (question::Field& field : live) {
+      if (field.name == "n" || field.name == "d") field.listed = false;
+    }
+    return live;
+  }();
+  return fields;
+}
+
 class PhaseRoom final : public Room {
  public:
   PhaseRoom()
       : Room("phase", "phase map", "One layer over rho and gamma",
-             joined({shape_fields({"equicorrelated", "simplex", "two-level", "clustered"}, 512, 8.0,
-                                  2048.0, 64),
-                     {list_field("rho", "0:0.95:20", 0.0, kMostLiveCorrelation, 40,
-                                 "Correlations of two tokens"),
-                      list_field("gamma", "0.25:8:32", 0.0, 100.0, 64, "beta = gamma log n")},
-                     token_fields(),
-                     {norm_field("none"),
-                      live(whole_field("replicas", 1, 1.0, 64.0, "Clouds to average over")),
-                      seed_field()}})) {}
+             layer_fields(live_map(), experiments::Eta::none)) {}
+
+  std::string command(const Question& question) const override {
+    return effective_command(*this, question,
+                             question.asked(live_map()).first<experiments::PhaseQuestion>().layer);
+  }
 
   void check(const Question& question) const override {
     const PhaseMap map = map_of(question);
@@ -146,17 +157,7 @@ class PhaseRoom final : public Room {
 
  private:
   static PhaseMap map_of(const Question& question) {
-    PhaseMap map;
-    map.cloud = cloud_of(question);
-    map.n = {map.cloud.n};
-    map.d = {map.cloud.d};
-    map.rho = question.list("rho");
-    map.gamma = question.list("gamma");
-    map.residual = question.number("alpha");
-    map.norm = norm_of(question);
-    map.replication.replicas = question.whole("replicas");
-    map.seed = question.whole("seed");
-    return experiments::resolved(map);
+    return experiments::phase_map_of(question.asked(live_map()), question.whole("seed"));
   }
 };
 

@@ -36,7 +36,7 @@ void require_live_work(double work, const std::string& field) {
 
 store::StudyRecord study_of(const Room& room, const Question& question, std::vector<Frame> frames) {
   store::StudyRecord study =
-      store::begin_study(room.verb(), question.whole("seed"), question.command());
+      store::begin_study(room.verb(), question.whole("seed"), room.command(question));
   study.parameters = question.parameters();
   study.frames = std::move(frames);
   return study;

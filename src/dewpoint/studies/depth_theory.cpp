@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "dewpoint/core/distributions/sphere_gap.hpp"
-#include "dewpoint/core/error.hpp"
 #include "dewpoint/core/unknown.hpp"
-#include "dewpoint/experiments/replication.hpp"
+#include "dewpoint/experiments/option_checks.hpp"
+#include "dewpoint/studies/layer_theory.hpp"
 #include "dewpoint/theory/random_heads.hpp"
 #include "dewpoint/theory/simplex_depth.hpp"
 #include "dewpoint/theory/two_level_depth.hpp"
@@ -24,10 +24,11 @@ struct ExactLayer {
   double mean_cosine;
   double log_inner_gap = kUnknown;
   double jacobian_norm = kUnknown;
+  double end_to_end_norm = kUnknown;
 };
 
 std::vector<ExactLayer> simplex_layers(const ExactDepth& p, double beta) {
-  const theory::SimplexStack stack{std::log(p.n), beta, p.residual};
+  const theory::SimplexStack stack{std::log(p.n), beta, p.alpha};
   const auto start = theory::simplex_state(p.squared_norm, p.rho);
   const auto states = theory::simplex_trajectory(start, stack, static_cast<int>(p.layers));
   std::vector<ExactLayer> layers;
@@ -50,7 +51,7 @@ double log_mean(double share, double x, double y) {
 std::vector<ExactLayer> two_level_layers(const ExactDepth& p, double beta) {
   const double neighbours = p.cluster_size - 1.0;
   const double strangers = p.n - p.cluster_size;
-  const theory::TwoLevelStack stack{std::log(neighbours), std::log(strangers), beta, p.residual};
+  const theory::TwoLevelStack stack{std::log(neighbours), std::log(strangers), beta, p.alpha};
   const auto start = theory::two_level_state(p.squared_norm, p.rho_inner, p.rho);
   const double share = neighbours / (p.n - 1.0);
   std::vector<ExactLayer> layers;
@@ -63,53 +64,29 @@ std::vector<ExactLayer> two_level_layers(const ExactDepth& p, double beta) {
   return layers;
 }
 
-void require(bool holds, const char* field, double value, const std::string& allowed) {
-  if (holds) return;
-  throw Error(Code::bad_value, fmt::format("{}: {} is not {}", field, value, allowed));
-}
-
-void check(const ExactDepth& p) {
-  if (p.law != "simplex" && p.law != "two-level") {
-    throw Error(Code::bad_value,
-                fmt::format("tokens: '{}' has no exact recursion; simplex or two-level", p.law));
-  }
-  require(p.n >= 2.0 && p.n <= 1e300, "n", p.n, "a number in [2, 1e300]");
-  require(p.d >= 1.0 && p.d <= 1e300, "d", p.d, "a number in [1, 1e300]");
-  require(p.rho >= 0.0 && p.rho < 1.0, "rho", p.rho, "in [0, 1)");
-  experiments::check_residual(p.residual);
-  require(p.layers >= 1 && p.layers <= 100000, "layers", static_cast<double>(p.layers),
-          "a whole number in [1, 100000]");
-  for (const double gamma : p.gamma) {
-    require(gamma > 0.0 && gamma <= experiments::kMostGamma, "gamma", gamma,
-            "a number in (0, 1e6]");
-  }
-  if (p.law == "simplex") return;
-  require(p.rho_inner >= p.rho && p.rho_inner < 1.0, "rho-inner", p.rho_inner, "in [rho, 1)");
-  require(p.cluster_size >= 1.0 && p.cluster_size <= p.n, "cluster-size", p.cluster_size,
-          "in [1, n]");
-}
-
-Frame empty_frame(const ExactDepth& p) {
+Frame empty_frame(const ExactDepth& p, const std::vector<double>& gammas, bool end_to_end) {
   std::vector<double> layers(p.layers + 1);
   std::iota(layers.begin(), layers.end(), 0.0);
   Frame frame("depth_theory");
-  frame.add_dimension("gamma", p.gamma);
+  frame.add_dimension("gamma", gammas);
   frame.add_dimension("layer", layers);
   for (const char* name : {"log10_gap", "mean_cosine", "contraction"}) {
     frame.add_variable(name, {"gamma", "layer"});
   }
-  frame.add_variable(p.law == "simplex" ? "jacobian_norm" : "log10_inner_gap", {"gamma", "layer"});
+  const bool simplex = p.law == RecursionLaw::simplex;
+  frame.add_variable(simplex ? "jacobian_norm" : "log10_inner_gap", {"gamma", "layer"});
+  if (end_to_end) frame.add_variable("end_to_end_norm", {"gamma", "layer"});
   return frame;
 }
 
-Frame filled_frame(const ExactDepth& p,
+Frame filled_frame(const ExactDepth& p, const std::vector<double>& gammas, bool end_to_end,
                    const std::function<std::vector<ExactLayer>(double beta)>& layers_at) {
-  Frame frame = empty_frame(p);
+  Frame frame = empty_frame(p, gammas, end_to_end);
   const auto set = [&](const char* name, std::size_t cell, double value) {
     if (frame.find_variable(name) != nullptr) frame.variable(name).cells[cell] = {value, 0.0, 0};
   };
-  for (std::size_t g = 0; g < p.gamma.size(); ++g) {
-    const double beta = p.gamma[g] * std::log(p.n);
+  for (std::size_t g = 0; g < gammas.size(); ++g) {
+    const double beta = gammas[g] * std::log(p.n);
     const std::vector<ExactLayer> layers = layers_at(beta);
     for (std::size_t l = 0; l <= p.layers; ++l) {
       const std::size_t cell = g * (p.layers + 1) + l;
@@ -118,19 +95,11 @@ Frame filled_frame(const ExactDepth& p,
       set("contraction", cell,
           l == 0 ? kUnknown : std::exp(layers[l].log_gap - layers[l - 1].log_gap));
       set("jacobian_norm", cell, layers[l].jacobian_norm);
+      set("end_to_end_norm", cell, layers[l].end_to_end_norm);
       set("log10_inner_gap", cell, layers[l].log_inner_gap / std::log(10.0));
     }
   }
   return frame;
-}
-
-// Random heads, and the plain layer otherwise, on tokens that theory/random_heads.hpp knows.
-bool has_random_heads(const experiments::PhaseDepth& p) {
-  attention::LayerForm form = p.form;
-  const bool heads = std::exchange(form.heads, 0) > 0;
-  return heads && form == attention::LayerForm{} && p.residual == 0.0 && p.cloud.d >= 3 &&
-         p.cloud.d <= SphereGap::kMostDimension &&
-         (p.cloud.law == "sphere" || p.cloud.law == "equicorrelated");
 }
 
 std::vector<ExactLayer> random_head_layers(const ExactDepth& p, double beta, double heads) {
@@ -141,6 +110,7 @@ std::vector<ExactLayer> random_head_layers(const ExactDepth& p, double beta, dou
   std::vector<ExactLayer> layers;
   for (std::size_t l = 0; l < states.size(); ++l) {
     layers.push_back({states[l].log_gap, 1.0 - states[l].gap()});
+    layers[l].end_to_end_norm = states[l].end_to_end();
     if (l > 0) layers[l].jacobian_norm = theory::random_head_gradient(states[l - 1], stack);
   }
   return layers;
@@ -148,11 +118,56 @@ std::vector<ExactLayer> random_head_layers(const ExactDepth& p, double beta, dou
 
 }  // namespace
 
-Frame exact_depth(const ExactDepth& p) {
-  check(p);
-  return filled_frame(p, [&](double beta) {
-    return p.law == "simplex" ? simplex_layers(p, beta) : two_level_layers(p, beta);
+const std::vector<std::pair<std::string, RecursionLaw>>& words_of(RecursionLaw) {
+  static const std::vector<std::pair<std::string, RecursionLaw>> words = {
+      {"simplex", RecursionLaw::simplex}, {"two-level", RecursionLaw::two_level}};
+  return words;
+}
+
+ExactDepth resolved(ExactDepth q) {
+  if (q.d == 0.0) q.d = q.n;
+  if (q.law == RecursionLaw::simplex) return q;
+  experiments::require_option(q.rho_inner >= q.rho, "rho-inner", q.rho_inner,
+                              fmt::format("at least rho = {}", q.rho));
+  experiments::require_option(q.cluster_size <= q.n, "cluster-size", q.cluster_size,
+                              fmt::format("at most n = {:g}", q.n));
+  return q;
+}
+
+Frame exact_depth(const ExactDepth& p, const std::vector<double>& gammas) {
+  return filled_frame(p, gammas, false, [&](double beta) {
+    return p.law == RecursionLaw::simplex ? simplex_layers(p, beta) : two_level_layers(p, beta);
   });
+}
+
+bool has_random_heads(const experiments::PhaseDepth& p) {
+  attention::LayerForm form = p.form;
+  const bool heads = std::exchange(form.heads, 0) > 0;
+  return heads && form == attention::LayerForm{} && p.residual == 0.0 && p.cloud.d >= 3 &&
+         p.cloud.d <= SphereGap::kMostDimension &&
+         (p.cloud.law == "sphere" || p.cloud.law == "equicorrelated");
+}
+
+experiments::PhaseDepth phase_depth_of(const question::Asked& asked, std::uint64_t seed,
+                                       std::shared_ptr<const Matrix<double>> rows) {
+  auto q = asked.first<experiments::Replicated<experiments::DepthQuestion>>();
+  experiments::LayerQuestion& layer = q.question.layer;
+  layer.cloud.rows = std::move(rows);
+  layer.cloud = experiments::resolved(std::move(layer.cloud));
+  std::vector<double> gammas;
+  for (const auto& [name, member] : {std::pair{"gamma", &experiments::TemperatureQuestion::gamma},
+                                     std::pair{"c", &experiments::TemperatureQuestion::c},
+                                     std::pair{"beta", &experiments::TemperatureQuestion::beta}}) {
+    for (const double value : asked.numbers(name)) {
+      layer.temperature.*member = value;
+      gammas.push_back(gamma_of(with_gamma(layer)));
+    }
+  }
+  layer = with_gamma(std::move(layer));
+  experiments::PhaseDepth p = phase_depth_of(experiments::resolved(std::move(q.question)), seed);
+  if (!gammas.empty()) p.gamma = std::move(gammas);
+  p.replication = replication_of(q.replication);
+  return experiments::resolved(p);
 }
 
 std::optional<Frame> depth_theory(const experiments::PhaseDepth& p) {
@@ -165,18 +180,17 @@ std::optional<Frame> depth_theory(const experiments::PhaseDepth& p) {
   }
   const auto d = static_cast<double>(p.cloud.d);
   ExactDepth exact;
-  exact.law = heads || simplex ? "simplex" : "two-level";
+  exact.law = heads || simplex ? RecursionLaw::simplex : RecursionLaw::two_level;
   exact.n = static_cast<double>(p.cloud.n);
   exact.d = d;
   exact.rho = p.cloud.law == "sphere" ? 0.0 : p.cloud.rho;
   exact.rho_inner = p.cloud.rho_inner;
   exact.cluster_size = static_cast<double>(p.cloud.cluster_size);
-  exact.squared_norm = p.cloud.norm == tokens::Norm::gauss ? d : 1.0;
-  exact.gamma = p.gamma;
-  exact.residual = p.residual;
+  exact.alpha = p.residual;
   exact.layers = p.layers;
-  if (!heads) return exact_depth(exact);
-  return filled_frame(exact, [&](double beta) {
+  exact.squared_norm = p.cloud.norm == tokens::Norm::gauss ? d : 1.0;
+  if (!heads) return exact_depth(exact, p.gamma);
+  return filled_frame(exact, p.gamma, p.end_to_end.has_value(), [&](double beta) {
     return random_head_layers(exact, beta, static_cast<double>(p.form.heads));
   });
 }

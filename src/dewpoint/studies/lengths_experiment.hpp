@@ -27,8 +27,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-
 #include "dewpoint/studies/experiment.hpp"
 
 namespace dewpoint::studies {
@@ -49,8 +47,5 @@ namespace dewpoint::studies {
 ///               (2) equals experiments::phase_point at β(n).
 ///               (3) streamed and in memory, a point is the same to the accuracy of float32.
 [[nodiscard]] const Experiment& lengths_experiment();
-
-/// Up to so many tokens every query is measured.
-inline constexpr std::size_t kAllRowsTokens = 16384;
 
 }  // namespace dewpoint::studies

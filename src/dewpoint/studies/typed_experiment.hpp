@@ -61,8 +61,10 @@ class ExperimentOf : public Experiment {
       std::span<const Question> tile, std::uint64_t seed, std::uint64_t replica,
       const RunContext& context) const = 0;
 
- private:
-  static Question asked(const Point& point) { return question::restored<Question>(point); }
+  /// The question of a resolved point.
+  [[nodiscard]] static Question asked(const Point& point) {
+    return question::restored<Question>(point);
+  }
 };
 
 }  // namespace dewpoint::studies

@@ -110,13 +110,6 @@ Matrix<double> exact_tokens(const CloudParameters& p) {
   return read_rows(p);
 }
 
-struct NormName {
-  Norm norm;
-  const char* name;
-};
-constexpr NormName kNormNames[] = {
-    {Norm::unit, "unit"}, {Norm::gauss_per_d, "gauss/d"}, {Norm::gauss, "gauss"}};
-
 }  // namespace
 
 const std::vector<std::string>& law_names() {
@@ -167,26 +160,16 @@ TokenCloud make_cloud(const CloudParameters& p, std::uint64_t seed, std::uint64_
   return cloud;
 }
 
-Norm parse_norm(const std::string& name) {
-  for (const NormName& entry : kNormNames) {
-    if (name == entry.name) return entry.norm;
-  }
-  refuse("norm: '{}' is unknown; allowed: unit, gauss/d, gauss", name);
+const std::vector<std::pair<std::string, Norm>>& words_of(Norm) {
+  static const std::vector<std::pair<std::string, Norm>> words = {
+      {"unit", Norm::unit}, {"gauss/d", Norm::gauss_per_d}, {"gauss", Norm::gauss}};
+  return words;
 }
 
-std::string name_of(Norm norm) {
-  for (const NormName& entry : kNormNames) {
-    if (norm == entry.norm) return entry.name;
-  }
-  return "?";
+const std::vector<std::pair<std::string, Common>>& words_of(Common) {
+  static const std::vector<std::pair<std::string, Common>> words = {{"random", Common::random},
+                                                                    {"fixed", Common::fixed}};
+  return words;
 }
-
-Common parse_common(const std::string& name) {
-  if (name == "random") return Common::random;
-  if (name == "fixed") return Common::fixed;
-  refuse("common: '{}' is unknown; allowed: random, fixed", name);
-}
-
-std::string name_of(Common common) { return common == Common::random ? "random" : "fixed"; }
 
 }  // namespace dewpoint::tokens

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dewpoint/core/matrix.hpp"
@@ -40,7 +41,7 @@ enum class Common {
 };
 
 /// Beyond these a count is a mistake.
-inline constexpr std::size_t kMostTokens = std::size_t{1} << 40;
+inline constexpr std::size_t kMostTokens = 1'000'000'000'000;
 inline constexpr std::size_t kMostDimensions = std::size_t{1} << 24;
 
 /// Norms of a file that are kept: their fourth powers, which gradients have, stay within floats.
@@ -78,9 +79,8 @@ struct CloudParameters {
 [[nodiscard]] TokenCloud make_cloud(const CloudParameters& parameters, std::uint64_t seed,
                                     std::uint64_t replica);
 
-[[nodiscard]] Norm parse_norm(const std::string& name);
-[[nodiscard]] Common parse_common(const std::string& name);
-[[nodiscard]] std::string name_of(Norm norm);
-[[nodiscard]] std::string name_of(Common common);
+/// Their names, as they are asked for.
+[[nodiscard]] const std::vector<std::pair<std::string, Norm>>& words_of(Norm);
+[[nodiscard]] const std::vector<std::pair<std::string, Common>>& words_of(Common);
 
 }  // namespace dewpoint::tokens

@@ -1,0 +1,29 @@
+// What the rooms about layers of attention ask of their described questions.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "dewpoint/experiments/layer_question.hpp"
+#include "dewpoint/server/room.hpp"
+
+namespace dewpoint::server {
+
+/// The fields that are answered live: of the plain layer, on tokens of these laws and of no file,
+/// by gamma alone, with numbers up to `most`.
+[[nodiscard]] std::vector<question::Field> live_layer(std::vector<question::Field> fields,
+                                                      const std::vector<std::string>& laws,
+                                                      const std::map<std::string, double>& most);
+
+/// As the room has them, with a seed. `eta` is what is measured where nothing is said.
+[[nodiscard]] std::vector<Field> layer_fields(const std::vector<question::Field>& live,
+                                              experiments::Eta eta);
+
+/// The command of a question without what has no effect in it, which the verb refuses.
+[[nodiscard]] std::string effective_command(const Room& room, const Question& question,
+                                            const experiments::LayerQuestion& asked);
+
+}  // namespace dewpoint::server
