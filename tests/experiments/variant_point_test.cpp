@@ -153,32 +153,5 @@ TEST(VariantPoint, NormsOfOtherFormsAreSampledOrRefused) {
   }
 }
 
-// Cells of a map are points.
-TEST(VariantPoint, AMapOfAFormHoldsItsPoints) {
-  PhaseMap map;
-  map.n = {64};
-  map.d = {8};
-  map.rho = {0.2, 0.6};
-  map.gamma = {1.0, 2.0};
-  map.form = attention::parse_layer_form("window:16", "off-by-one", "none", 0.0);
-  map.norm.reset();
-  map.replication.replicas = 2;
-  map.seed = test::seed();
-  const Frame frame = phase_map(map);
-  PhasePoint p;
-  p.cloud.n = 64;
-  p.cloud.d = 8;
-  p.cloud.rho = 0.6;
-  p.inverse_temperature = std::log(64.0);
-  p.form = map.form;
-  p.norm.reset();
-  p.replication.replicas = 2;
-  p.seed = test::seed();
-  const Frame lone = phase_point(p);
-  const Variable& contraction = frame.variable("contraction");
-  EXPECT_EQ(contraction.cells[frame.cell_index(contraction, {0, 0, 1, 0})].mean,
-            lone.variable("contraction").cells[0].mean);
-}
-
 }  // namespace
 }  // namespace dewpoint::experiments

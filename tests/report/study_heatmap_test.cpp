@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/unknown.hpp"
 #include "report/svg_text.hpp"
 #include "report/synthetic_study.hpp"
 
@@ -73,6 +74,24 @@ TEST(HeatmapOfStudy, DrawsTheCriticalLineOverEitherAxis) {
   const auto turned = heatmap_of_study(synthetic_study(), request).panels[0].curves;
   EXPECT_EQ(turned.at(0).y, curves[0].x);
   EXPECT_EQ(turned.at(0).x, curves[0].y);
+}
+
+TEST(HeatmapOfStudy, DrawsEveryCriticalLineThatIsKnownSomewhere) {
+  store::StudyRecord study = synthetic_study();
+  Frame& frame = study.frames[0];
+  Variable finite = frame.variable("critical_gamma");
+  for (Estimate& cell : finite.cells) cell.mean *= 1.25;
+  frame.add_variable("critical_gamma_at_finite_d", finite.dimensions).cells = finite.cells;
+  frame.add_variable("critical_gamma_of_nothing", finite.dimensions);
+  for (Estimate& cell : frame.variable("critical_gamma_of_nothing").cells) cell.mean = kUnknown;
+  FigureRequest request;
+  request.at = {{"tokens", "simplex"}, {"n", "64"}};
+  const auto curves = heatmap_of_study(study, request).panels[0].curves;
+  ASSERT_EQ(curves.size(), 2U);
+  EXPECT_EQ(curves[0].style, CurveStyle::dashed);
+  EXPECT_EQ(curves[1].label, "critical γ at finite d (theory)");
+  EXPECT_EQ(curves[1].style, CurveStyle::solid);
+  EXPECT_EQ(curves[1].y[2], 1.25 * curves[0].y[2]);
 }
 
 TEST(HeatmapOfStudy, HasColoursFrom0To1ForFractionsAndOfTheDataOtherwise) {

@@ -218,6 +218,27 @@ TEST(Integrity, RepairKeepsEveryCellThatIsSound) {
   }
 }
 
+// Cells are sound or not by the predictions that they were written with.
+TEST(Integrity, RepairKeepsSoundCellsOfOtherPredictions) {
+  const ScratchFolder folder;
+  const fs::path path = folder / "a.study";
+  const SweepPlan plan = sweep_plan();
+  Cells cells = every_cell(plan);
+  write_sweep(path, plan, cells);
+  run_sql(path, "UPDATE prediction SET value = 7.5 WHERE cell = 3");
+  const auto predict = [](const std::string&, const std::string&) {
+    return std::vector<double>{0.25, 0.5};
+  };
+  SweepOpening opening{CellForm{plan.measured, {{"critical_rho"}, {"contraction_theory"}}}, false,
+                       false, predict};
+  EXPECT_EQ(error_of([&] { SweepFile(path, sweep_head(), opening); }).code(), Code::malformed_file);
+  opening.repair = true;
+  SweepFile file(path, sweep_head(), opening);
+  cells.erase(plan.places[2].key);
+  for (auto& [key, cell] : cells) cell.predictions = {0.25, 0.5};
+  expect_same(file.cells(), cells);
+}
+
 TEST(Integrity, RepairLeavesASoundFileAlone) {
   const ScratchFolder folder;
   const SweepPlan plan = sweep_plan();

@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <stop_token>
 #include <thread>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/unknown.hpp"
+#include "dewpoint/store/study.hpp"
 #include "store/scratch_folder.hpp"
 #include "store/sweep_support.hpp"
 
@@ -194,6 +197,59 @@ TEST(SweepFile, DeletesCellsOfAnotherFormOnlyWhenTold) {
   EXPECT_TRUE(file.cells().empty());
   file.put(key_of(0.0, "cube"), sweep_cell(5), {});
   expect_same(file.cells(), Cells{{key_of(0.0, "cube"), sweep_cell(5)}});
+}
+
+// What two versions predict of the same cells: the newer knows where the transition is.
+SweepPlan plan_of_newer_version() {
+  SweepPlan plan = sweep_plan();
+  plan.predicted = {{"critical_rho"}, {"contraction_theory"}};
+  return plan;
+}
+
+// Tells cells apart by what it is told of them.
+std::vector<double> newer_predictions(const std::string& key, const std::string& parameters) {
+  return {key == key_of(0.5, "cube") ? 0.5 : 0.25, static_cast<double>(parameters.size())};
+}
+
+TEST(SweepFile, ComputesOtherPredictionsAnewAndKeepsEveryCell) {
+  const ScratchFolder folder;
+  const std::filesystem::path path = folder / "a.study";
+  write_sweep(path, sweep_plan(),
+              {{key_of(0.5, "cube"), sweep_cell(1)}, {key_of(0.75, "sphere"), sweep_cell(2, 9)}});
+  write_sweep(path, sweep_plan({0.0, 0.5}), {});  // which does not want the second
+  const SweepPlan plan = plan_of_newer_version();
+  const CellForm form{plan.measured, plan.predicted};
+  EXPECT_NO_THROW(expect_form_if_present(path, form));
+  EXPECT_EQ(read_study(path).frames[0].variable("contraction_theory").cells[3].mean, -1.0);
+
+  Cells expected = {{key_of(0.5, "cube"), sweep_cell(1)},
+                    {key_of(0.75, "sphere"), sweep_cell(2, 9)}};
+  expected.at(key_of(0.5, "cube")).predictions = {0.5, 24.0};
+  expected.at(key_of(0.75, "sphere")).predictions = {0.25, 27.0};
+  {
+    SweepFile file(path, sweep_head(), {form, false, false, newer_predictions});
+    expect_same(file.cells(), expected);
+    EXPECT_EQ(file.cells_to_continue(4).size(), 2U);
+  }
+  const Frame frame = read_study(path).frames[0];  // which compares every hash
+  EXPECT_EQ(frame.dimension("rho").coordinates, (std::vector<double>{0.0, 0.5}));
+  EXPECT_EQ(frame.variable("contraction").cells[3].samples, 4U);
+  EXPECT_EQ(frame.variable("critical_rho").cells[3].mean, 0.5);
+  EXPECT_TRUE(std::isnan(frame.variable("critical_rho").cells[0].mean));
+
+  SweepFile file(path, sweep_head(), {form});  // a plan of this form is nothing new
+  file.set_plan(plan);
+  expect_same(file.cells(), expected);
+}
+
+TEST(SweepFile, DoesNotKnowPredictionsThatNobodyComputes) {
+  const ScratchFolder folder;
+  write_sweep(folder / "a.study", sweep_plan(), {{key_of(0.5, "cube"), sweep_cell(1)}});
+  SweepFile file(folder / "a.study", sweep_head());
+  file.set_plan(plan_of_newer_version());
+  SweepCell expected = sweep_cell(1);
+  expected.predictions = {kUnknown, kUnknown};
+  expect_same(file.cells(), Cells{{key_of(0.5, "cube"), expected}});
 }
 
 // A plan without finished cells is nobody's loss.

@@ -211,7 +211,8 @@ TEST_P(EveryExperiment, NamesItsNumbersOnce) {
     for (const Observable& prediction : experiment().predictions(point)) {
       EXPECT_TRUE(predicted_names.insert(prediction.name).second) << prediction.name;
       if (prediction.name.rfind("critical_", 0) == 0) {
-        EXPECT_TRUE(parameter_names().contains(prediction.name.substr(9))) << prediction.name;
+        const std::string axis = prediction.name.substr(9, prediction.name.find("_at_") - 9);
+        EXPECT_TRUE(parameter_names().contains(axis)) << prediction.name;
         continue;
       }
       const std::size_t end = prediction.name.rfind("_theory");

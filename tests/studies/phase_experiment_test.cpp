@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
+#include <span>
 
 #include "dewpoint/attention/sweep.hpp"
 #include "dewpoint/core/error.hpp"
@@ -11,7 +13,9 @@
 #include "dewpoint/experiments/layer_question.hpp"
 #include "dewpoint/experiments/phase.hpp"
 #include "dewpoint/experiments/phase_cell.hpp"
+#include "dewpoint/experiments/phase_replica.hpp"
 #include "dewpoint/experiments/streamed_rows.hpp"
+#include "dewpoint/theory/critical_line.hpp"
 #include "support/test_seed.hpp"
 
 namespace dewpoint::studies {
@@ -33,6 +37,15 @@ std::size_t place_of(const Point& point, const std::string& name) {
   }
   ADD_FAILURE() << "no observable " << name;
   return 0;
+}
+
+// Numbers that are not known are equal, too.
+std::vector<std::uint64_t> bits_of(const std::vector<double>& numbers) {
+  std::vector<std::uint64_t> bits;
+  for (const double number : numbers) {
+    bits.push_back(std::isnan(number) ? ~std::uint64_t{0} : std::bit_cast<std::uint64_t>(number));
+  }
+  return bits;
 }
 
 // The mean over replicas of every number of every point of a tile, as a study makes it.
@@ -68,34 +81,30 @@ Point map_point(const std::string& law, double rho, double gamma, const char* et
                    {"eta", word(eta)}});
 }
 
-// Property (1) for what a map can do: on the ladder of γ and between its rungs.
-TEST(PhaseExperiment, EqualsThePhaseMapBitForBit) {
+// Property (1) for what shares clouds: on the ladder of γ, between its rungs, and where it is too
+// cold for either. Rows of several ρ in any order of cells.
+TEST(PhaseExperiment, EqualsTheCellsOfAMapBitForBit) {
   for (const std::string law : {"equicorrelated", "clustered"}) {
     for (const char* eta : {"none", "auto", "hutchinson"}) {
-      experiments::PhaseMap map;
-      map.cloud.law = law;
-      map.n = {96};
-      map.d = {20};
-      map.rho = {0.0, 0.5};
-      map.gamma = {0.5, 1.3, 3.0};
-      map.residual = 0.25;
-      map.norm = norm_named(eta);
-      map.replication.replicas = 3;
-      map.seed = test::seed();
-      const Frame frame = experiments::phase_map(map);
-      for (std::size_t r = 0; r < 2; ++r) {
-        std::vector<Point> tile;
-        for (const double gamma : map.gamma) {
-          tile.push_back(map_point(law, map.rho[r], gamma, eta));
-        }
-        const auto estimates = studied(tile, 3);
-        for (const Variable& variable : frame.variables()) {
-          const std::size_t place = place_of(tile[0], variable.name);
-          for (std::size_t g = 0; g < 3; ++g) {
-            EXPECT_TRUE(same_bytes(estimates[g][place],
-                                   variable.cells[frame.cell_index(variable, {0, 0, r, g})]))
-                << law << " " << eta << " " << variable.name;
-          }
+      std::vector<Point> tile;
+      for (const double gamma : {0.5, 1.3, 3.0, 2e4}) {
+        for (const double rho : {0.0, 0.5}) tile.push_back(map_point(law, rho, gamma, eta));
+      }
+      experiments::PhasePoint point;
+      point.cloud.law = law;
+      point.cloud.n = 96;
+      point.cloud.d = 20;
+      point.residual = 0.25;
+      point.norm = norm_named(eta);
+      point.seed = test::seed();
+      for (const std::uint64_t replica : {0U, 2U}) {
+        const auto numbers = phase_experiment().measure(tile, test::seed(), replica, {2, {}, {}});
+        const experiments::MapReplica map(experiments::resolved(point), replica);
+        for (std::size_t p = 0; p < tile.size(); ++p) {
+          const double gamma = number_of(tile[p], "gamma");
+          const auto cell = map.row(number_of(tile[p], "rho"), {{gamma}}, kOneThread)[0];
+          const std::vector<double> expected(cell.begin(), cell.begin() + numbers[p].size());
+          EXPECT_EQ(bits_of(numbers[p]), bits_of(expected)) << law << " " << eta << " " << p;
         }
       }
     }
@@ -106,7 +115,9 @@ TEST(PhaseExperiment, EqualsThePhaseMapBitForBit) {
 TEST(PhaseExperiment, APointDoesNotDependOnItsTile) {
   std::vector<Point> tile;
   for (const double gamma : {0.3, 1.0, 1.25, 2.2}) {
-    tile.push_back(map_point("equicorrelated", 0.5, gamma, "auto"));
+    for (const double rho : {0.5, 0.75}) {
+      tile.push_back(map_point("equicorrelated", rho, gamma, "auto"));
+    }
   }
   const auto together = phase_experiment().measure(tile, test::seed(), 4, kOneThread);
   for (std::size_t p = 0; p < tile.size(); ++p) {
@@ -119,7 +130,7 @@ TEST(PhaseExperiment, APointDoesNotDependOnItsTile) {
 TEST(PhaseExperiment, EqualsThePhasePointBitForBit) {
   const std::vector<Point> given = {
       {{"mask", word("causal")}, {"eta", word("auto")}},
-      {{"mask", word("window:7")}},
+      {{"mask", word("window:7")}, {"attention", word("off-by-one")}},
       {{"rows", 20.0}, {"tokens", word("clustered")}},
       {{"rows", 20.0}, {"eta", word("auto")}},
       {{"tokens", word("sphere")}, {"eta", word("exact")}},
@@ -136,6 +147,10 @@ TEST(PhaseExperiment, EqualsThePhasePointBitForBit) {
     p.residual = has(point, "alpha") ? 0.5 : 0.0;
     p.rows = has(point, "rows") ? 20 : 0;
     if (has(point, "mask")) p.form.mask = attention::parse_key_pattern(word_of(point, "mask"));
+    if (has(point, "attention")) {
+      p.form = attention::parse_layer_form(word_of(point, "mask"), word_of(point, "attention"),
+                                           "none", 0.0);
+    }
     p.norm = norm_named(has(point, "eta") ? word_of(point, "eta") : "none");
     p.replication.replicas = 2;
     p.seed = test::seed();
@@ -256,7 +271,34 @@ TEST(PhaseExperiment, TheoryKnowsWhatItDoesNotDescribe) {
   const auto theory = phase_experiment().predict(masked);
   EXPECT_TRUE(std::isnan(theory[0]));
   EXPECT_EQ(theory[1], 4.0);
+  EXPECT_TRUE(std::isnan(theory[2]));
   EXPECT_FALSE(phase_experiment().deterministic(masked));
+}
+
+// The line at finite dimension is that of the tokens it describes, where its formula is defined;
+// asked for again, it is remembered.
+TEST(PhaseExperiment, KnowsTheCriticalLineAtFiniteDimension) {
+  const auto line = [](const Point& given) {
+    const Point point = resolved(given);
+    const auto predictions = phase_experiment().predictions(point);
+    EXPECT_EQ(predictions.back().name, "critical_gamma_at_finite_d");
+    const auto known = phase_experiment().predict(point);
+    EXPECT_EQ(bits_of(known), bits_of(phase_experiment().predict(point)));
+    return known.back();
+  };
+  for (const double rho : {0.0, 0.75}) {
+    const Point given = {{"n", 256.0}, {"d", 64.0}, {"rho", rho}, {"gamma", 1.0}};
+    const auto scale = theory::annealed_critical_scale(std::log(256.0), 64, rho);
+    EXPECT_EQ(line(given), scale.value() / (1.0 - rho));
+    Point simplex = given;
+    simplex["tokens"] = word("simplex");
+    simplex["d"] = 0.0;
+    EXPECT_TRUE(std::isnan(line(simplex)));
+  }
+  EXPECT_TRUE(std::isnan(line({{"n", 2.0}, {"gamma", 1.0}})));
+  EXPECT_TRUE(std::isnan(line({{"d", 5000.0}, {"gamma", 1.0}})));
+  EXPECT_TRUE(std::isnan(line({{"rho", 0.995}, {"gamma", 1.0}})));
+  EXPECT_TRUE(std::isnan(line({{"rho", 0.5}, {"d", 2.0}, {"n", 4096.0}, {"gamma", 1.0}})));
 }
 
 // Sampled rows of many tokens come in parts; joined they are the whole, bit for bit.

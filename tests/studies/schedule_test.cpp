@@ -133,6 +133,33 @@ TEST(Tiles, JoinCellsThatDifferInTheLadderOnlyAndLackTheSame) {
   EXPECT_DOUBLE_EQ(tiles[0].work, 3 * TestExperiment().work(cells[0].point()));
 }
 
+class TwoStepExperiment final : public TestExperiment {
+ public:
+  [[nodiscard]] std::vector<std::string> ladder() const override { return {"x", "n"}; }
+};
+
+// Rows of 3, 3 and 40 cells of one n each, and one of another law.
+TEST(Tiles, JoinShortRowsThatDifferInOtherStepsOfTheLadder) {
+  std::vector<Point> points;
+  std::vector<Need> needs;
+  for (std::size_t x = 0; x < 40; ++x) {
+    for (const double n : {4.0, 8.0, 16.0}) {
+      if (n < 16.0 && x >= 3) continue;
+      needs.push_back({points.size(), 0, 2});
+      points.push_back({{"x", static_cast<double>(x)}, {"n", n}});
+    }
+  }
+  needs.push_back({points.size(), 0, 2});
+  points.push_back({{"x", 1.0}, {"n", 4.0}, {"law", std::string("late")}});
+  const auto cells = cells_at(points);
+  const std::vector<Tile> tiles = tiles_of(TwoStepExperiment(), cells, needs);
+  ASSERT_EQ(tiles.size(), 3U);
+  EXPECT_EQ(tiles[0].cells, (std::vector<std::size_t>{0, 3, 6, 1, 4, 7}));
+  EXPECT_EQ(tiles[1].cells.size(), 40U);
+  EXPECT_EQ(tiles[2].cells, std::vector<std::size_t>{46});
+  EXPECT_DOUBLE_EQ(tiles[0].work, 6 * TestExperiment().work(cells[0].point()));
+}
+
 TEST(Tiles, AreAtMost64CellsAndSinglesWhereReplicasHaveParts) {
   std::vector<Point> whole, divided;
   std::vector<Need> needs;

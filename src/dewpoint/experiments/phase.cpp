@@ -64,12 +64,14 @@ class Tile {
     const RunContext quiet{context.threads, context.stop, {}};
     std::vector<std::unique_ptr<MapReplica>> clouds(replicas.size());
     parallel_for(clouds.size(), quiet, [&](std::size_t r) {
-      clouds[r] = std::make_unique<MapReplica>(map_, cloud_, replicas.begin + r);
+      clouds[r] = std::make_unique<MapReplica>(
+          PhasePoint{cloud_, 1.0, map_.residual, 0, 0, map_.form, map_.norm, {}, map_.seed},
+          replicas.begin + r);
     });
     const std::size_t rhos = map_.rho.size();
     std::vector<std::vector<PhaseValues>> values(clouds.size() * rhos);
     parallel_for(values.size(), context, [&](std::size_t item) {
-      values[item] = clouds[item / rhos]->row(map_.rho[item % rhos], quiet);
+      values[item] = clouds[item / rhos]->row(map_.rho[item % rhos], map_.gamma, quiet);
     });
     for (std::size_t item = 0; item < values.size(); ++item) {
       for (std::size_t g = 0; g < map_.gamma.size(); ++g) {

@@ -119,21 +119,21 @@ PointSample sample_point(const PhasePoint& p, std::uint64_t replica, const RunCo
           result.norm.standard_error, rank_of_outputs(p, result.layer.deviations)};
 }
 
-MapReplica::MapReplica(const PhaseMap& map, const tokens::CloudParameters& cloud,
-                       std::uint64_t replica)
-    : map_(map), cloud_(cloud), replica_(replica) {
+MapReplica::MapReplica(const PhasePoint& point, std::uint64_t replica)
+    : point_(point), replica_(replica) {
+  const tokens::CloudParameters& cloud = point.cloud;
   if (cloud.law == "equicorrelated") {
-    noise_ = std::make_unique<tokens::EquicorrelatedNoise>(cloud.n, cloud.d, cloud.common, map.seed,
-                                                           replica);
+    noise_ = std::make_unique<tokens::EquicorrelatedNoise>(cloud.n, cloud.d, cloud.common,
+                                                           point.seed, replica);
     noise_->keep_gram();
   }
 }
 
 TokenCloud MapReplica::cloud_at(double rho) const {
-  if (noise_) return noise_->cloud(rho, cloud_.norm);
-  tokens::CloudParameters here = cloud_;
+  if (noise_) return noise_->cloud(rho, point_.cloud.norm);
+  tokens::CloudParameters here = point_.cloud;
   here.rho = rho;
-  return tokens::make_cloud(here, map_.seed, replica_);
+  return tokens::make_cloud(here, point_.seed, replica_);
 }
 
 std::unique_ptr<GapSource> MapReplica::gaps_at(double rho, const TokenCloud& cloud) const {
@@ -143,19 +143,20 @@ std::unique_ptr<GapSource> MapReplica::gaps_at(double rho, const TokenCloud& clo
 
 // What temperatures share is float32: a cell too cold for it is a point of its own, and so is every
 // cell of a form whose temperatures share nothing.
-std::vector<PhaseValues> MapReplica::row(double rho, const RunContext& context) const {
+std::vector<PhaseValues> MapReplica::row(double rho, std::span<const double> gammas,
+                                         const RunContext& context) const {
   const TokenCloud cloud = cloud_at(rho);
   const std::unique_ptr<GapSource> gaps = gaps_at(rho, cloud);
   const double log_n = std::log(static_cast<double>(cloud.size()));
   std::vector<double> shared;
-  for (const double gamma : map_.gamma) {
-    const bool plain = map_.form == attention::LayerForm{};
+  for (const double gamma : gammas) {
+    const bool plain = point_.form == attention::LayerForm{};
     if (plain && attention::trusts_products(*gaps, gamma * log_n)) shared.push_back(gamma);
   }
   const std::vector<PhaseValues> swept = swept_cells(cloud, *gaps, shared, context);
   std::vector<PhaseValues> values;
   std::size_t next = 0;
-  for (const double gamma : map_.gamma) {
+  for (const double gamma : gammas) {
     const bool is_swept = next < shared.size() && shared[next] == gamma;
     values.push_back(is_swept ? swept[next++] : point_cell(rho, gamma * log_n, context));
   }
@@ -166,10 +167,10 @@ std::vector<PhaseValues> MapReplica::swept_cells(const TokenCloud& cloud, const 
                                                  std::span<const double> gammas,
                                                  const RunContext& context) const {
   if (gammas.empty()) return {};
-  const auto norm = norm_of_replica(map_.norm, map_.seed, replica_);
+  const auto norm = norm_of_replica(point_.norm, point_.seed, replica_);
   const bool by_probes = norm && norm->method == attention::NormMethod::hutchinson;
   const std::vector<attention::SweepCell> cells = attention::sweep(
-      cloud, gaps, gammas, {map_.residual, by_probes ? std::nullopt : norm}, context);
+      cloud, gaps, gammas, {point_.residual, by_probes ? std::nullopt : norm}, context);
   std::vector<const CentredCloud*> outputs;
   for (const auto& cell : cells) outputs.push_back(&cell.directions);
   const RunContext one_thread{1, context.stop, {}};
@@ -182,20 +183,15 @@ std::vector<PhaseValues> MapReplica::swept_cells(const TokenCloud& cloud, const 
     const double beta = cells[g].gamma * log_n;
     values.push_back(phase_values(
         pairs[g], means_of_rows(gaps, cloud.cluster_size, beta, rows, cells[g].moments),
-        norm_of_cell(cells[g], cloud, map_.residual, norm, one_thread)));
+        norm_of_cell(cells[g], cloud, point_.residual, norm, one_thread)));
   }
   return values;
 }
 
 PhaseValues MapReplica::point_cell(double rho, double beta, const RunContext& context) const {
-  PhasePoint point;
-  point.cloud = cloud_;
+  PhasePoint point = point_;
   point.cloud.rho = rho;
   point.inverse_temperature = beta;
-  point.residual = map_.residual;
-  point.form = map_.form;
-  point.norm = map_.norm;
-  point.seed = map_.seed;
   return sample_point(point, replica_, context).values;
 }
 

@@ -44,17 +44,19 @@ struct PointSample {
 [[nodiscard]] PointSample sample_point(const PhasePoint& point, std::uint64_t replica,
                                        const RunContext& context);
 
-/// One replica of the cells of a map that share n and d: all ρ share their noise where the law
-/// allows it, all γ their exponentials.
+/// One replica of points that differ in ρ and γ alone: all ρ share their noise where the law allows
+/// it, all γ their exponentials.
 class MapReplica {
  public:
-  /// `map` is resolved and must outlive this; n, d and the law are those of `cloud`.
-  MapReplica(const PhaseMap& map, const tokens::CloudParameters& cloud, std::uint64_t replica);
+  /// `point` is resolved and looks at all rows of tokens with a correlation; its ρ and β do not
+  /// matter.
+  MapReplica(const PhasePoint& point, std::uint64_t replica);
 
-  /// The cells of the map at one ρ, for every γ of the map. One thread.
+  /// The cells at one ρ, for every γ.
   ///
   ///   Properties  (1) the bytes of a cell depend neither on the other γ nor on other ρ.
-  [[nodiscard]] std::vector<PhaseValues> row(double rho, const RunContext& context) const;
+  [[nodiscard]] std::vector<PhaseValues> row(double rho, std::span<const double> gammas,
+                                             const RunContext& context) const;
 
  private:
   [[nodiscard]] std::vector<PhaseValues> swept_cells(const TokenCloud& cloud, const GapSource& gaps,
@@ -64,8 +66,7 @@ class MapReplica {
   [[nodiscard]] TokenCloud cloud_at(double rho) const;
   [[nodiscard]] std::unique_ptr<GapSource> gaps_at(double rho, const TokenCloud& cloud) const;
 
-  const PhaseMap& map_;
-  tokens::CloudParameters cloud_;
+  PhasePoint point_;
   std::uint64_t replica_;
   std::unique_ptr<tokens::EquicorrelatedNoise> noise_;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/quantity.hpp"
@@ -103,21 +104,46 @@ std::vector<double> critical_values(const StudySlice& slice, const Variable& var
   return values;
 }
 
+// What is predicted of an axis: "critical_gamma", and others of it, "critical_gamma_at_finite_d".
+std::vector<const Variable*> critical_variables(const Frame& frame, const FreeAxis& axis) {
+  const std::string name = "critical_" + axis.name();
+  std::vector<const Variable*> found;
+  for (const Variable& variable : frame.variables()) {
+    const bool fits = variable.name == name || variable.name.starts_with(name + "_");
+    if (fits) found.push_back(&variable);
+  }
+  return found;
+}
+
+// "critical γ at finite d (theory)".
+std::string label_of(const Variable& line, const FreeAxis& axis) {
+  std::string which = line.name.substr(std::string("critical_").size() + axis.name().size());
+  std::ranges::replace(which, '_', ' ');
+  return "critical " + symbol_of(axis.name()) + which + " (theory)";
+}
+
+// Those that are known somewhere. Without `upwards` the critical axis is x.
+std::vector<Curve> curves_of(const StudySlice& slice, const Place& place, const FreeAxis& critical,
+                             const FreeAxis& along, bool upwards) {
+  std::vector<Curve> curves;
+  for (const Variable* line : critical_variables(slice.frame(), critical)) {
+    std::vector<double> values = critical_values(slice, *line, place, along, critical);
+    if (std::ranges::none_of(values, [](double v) { return std::isfinite(v); })) continue;
+    const bool first = line->name == "critical_" + critical.name();
+    Curve curve{label_of(*line, critical), first ? CurveStyle::dashed : CurveStyle::solid,
+                along.values(), std::move(values)};
+    if (!upwards) std::swap(curve.x, curve.y);
+    curves.push_back(std::move(curve));
+  }
+  return curves;
+}
+
 std::vector<Curve> critical_curves(const StudySlice& slice, const Plane& plane,
                                    const Place& place) {
-  const auto label = [](const FreeAxis& axis) {
-    return "critical " + symbol_of(axis.name()) + " (theory)";
-  };
-  const Frame& frame = slice.frame();
-  if (const Variable* line = frame.find_variable("critical_" + plane.y->name())) {
-    return {{label(*plane.y), CurveStyle::dashed, plane.x->values(),
-             critical_values(slice, *line, place, *plane.x, *plane.y)}};
+  if (!critical_variables(slice.frame(), *plane.y).empty()) {
+    return curves_of(slice, place, *plane.y, *plane.x, true);
   }
-  if (const Variable* line = frame.find_variable("critical_" + plane.x->name())) {
-    return {{label(*plane.x), CurveStyle::dashed,
-             critical_values(slice, *line, place, *plane.y, *plane.x), plane.y->values()}};
-  }
-  return {};
+  return curves_of(slice, place, *plane.x, *plane.y, false);
 }
 
 // All places of the colours, on their axis.
@@ -174,9 +200,9 @@ HeatmapFigure heatmap_of_study(const store::StudyRecord& study, const FigureRequ
   expect_few_panels(panel_axes);
   HeatmapFigure figure;
   figure.title = request.title;
-  figure.x_label = label_of(plane.x->name());
-  figure.y_label = label_of(plane.y->name());
-  figure.z_label = label_of(slice.observable().name);
+  figure.x_label = dewpoint::label_of(plane.x->name());
+  figure.y_label = dewpoint::label_of(plane.y->name());
+  figure.z_label = dewpoint::label_of(slice.observable().name);
   figure.x_scale = checked_scale(*plane.x, request.log_x, request.linear);
   figure.y_scale = checked_scale(*plane.y, request.log_y, request.linear);
   figure.z_scale = request.log_colours ? AxisScale::logarithmic : AxisScale::linear;

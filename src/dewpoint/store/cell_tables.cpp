@@ -14,6 +14,7 @@
 #include "dewpoint/store/frame_tables.hpp"
 #include "dewpoint/store/integrity.hpp"
 #include "dewpoint/store/schema.hpp"
+#include "dewpoint/store/sweep_frame.hpp"
 
 namespace dewpoint::store {
 namespace {
@@ -25,12 +26,6 @@ std::vector<Slot> slots_of(const std::vector<SweepVariable>& variables, std::siz
     for (std::size_t k = 0; k < variables[i].positions(); ++k) slots.push_back({first + i, k});
   }
   return slots;
-}
-
-Estimate estimate_of(const RunningMoments& moments, bool exact) {
-  Estimate estimate = moments.estimate();
-  if (exact && estimate.samples > 0) estimate.standard_error = 0.0;
-  return estimate;
 }
 
 // ------------------------------------------------------------------------------------ hashing
@@ -252,20 +247,6 @@ void for_each_cell(Database& database, const CellForm& form, std::optional<std::
 
 // -------------------------------------------------------------------------------------- frame
 
-Variable& add_variable(Frame& frame, const SweepVariable& variable,
-                       const std::vector<Dimension>& axes) {
-  std::vector<std::string> names;
-  for (const Dimension& axis : axes) names.push_back(axis.name);
-  for (const Dimension& inner : variable.inner) names.push_back(inner.name);
-  if (frame.find_variable(variable.name) != nullptr) damaged("two variables of one name");
-  return frame.add_variable(variable.name, std::move(names));
-}
-
-struct PlacedCell {
-  std::size_t place;
-  const SweepCell* content;
-};
-
 std::vector<PlacedCell> placed(Database& database, const std::vector<StoredCell>& cells,
                                std::size_t places) {
   std::vector<PlacedCell> found;
@@ -279,24 +260,6 @@ std::vector<PlacedCell> placed(Database& database, const std::vector<StoredCell>
     if (next != cells.end() && next->number == number) found.push_back({place, &next->content});
   }
   return found;
-}
-
-// `value_of` gives a value of a cell, numbered through all these variables.
-template <class ValueOf>
-void add_variables(Frame& frame, const std::vector<SweepVariable>& variables,
-                   const std::vector<Dimension>& axes, const std::vector<PlacedCell>& cells,
-                   ValueOf value_of) {
-  std::size_t first = 0;
-  for (const SweepVariable& variable : variables) {
-    const std::size_t positions = variable.positions();
-    std::vector<Estimate>& values = add_variable(frame, variable, axes).cells;
-    for (const auto& [place, cell] : cells) {
-      for (std::size_t k = 0; k < positions; ++k) {
-        values[place * positions + k] = value_of(*cell, first + k);
-      }
-    }
-    first += positions;
-  }
 }
 
 }  // namespace
@@ -407,6 +370,22 @@ std::unordered_map<std::int64_t, std::int64_t> read_hashes(Database& database) {
   return hashes;
 }
 
+void renew_predictions(Database& database, const std::vector<SweepVariable>& predicted,
+                       const Predictor& predict) {
+  SweepPlan plan = read_plan_head(database);
+  plan.places = read_places(database, plan.axes);
+  std::vector<StoredCell> cells = read_stored_cells(database, {plan.measured, plan.predicted});
+  plan.predicted = predicted;
+  write_plan(database, plan);
+  database.execute("DELETE FROM prediction");
+  CellWriter writer(database, {plan.measured, plan.predicted});
+  const std::vector<double> unknown(value_count(predicted), kUnknown);
+  for (auto& [number, key, parameters, content] : cells) {
+    content.predictions = predict ? predict(key, parameters) : unknown;
+    writer.write(key, content);
+  }
+}
+
 void forget_cells(Database& database) {
   database.execute(
       "DELETE FROM moment; DELETE FROM prediction; DELETE FROM effort; DELETE FROM sweep_place;"
@@ -418,18 +397,7 @@ Frame read_sweep_frame(Database& database, const std::string& name) {
   const auto cells = read_stored_cells(database, {plan.measured, plan.predicted});
   std::size_t places = 1;
   for (const Dimension& axis : plan.axes) places *= axis.coordinates.size();
-  const std::vector<PlacedCell> of_plan = placed(database, cells, places);
-  Frame frame(name);
-  for (Dimension& dimension : dimensions_of(plan)) add_dimension(frame, std::move(dimension));
-  add_variables(frame, plan.measured, plan.axes, of_plan,
-                [](const SweepCell& cell, std::size_t value) {
-                  return estimate_of(cell.moments[value], cell.exact);
-                });
-  add_variables(frame, plan.predicted, plan.axes, of_plan,
-                [](const SweepCell& cell, std::size_t value) {
-                  return Estimate{cell.predictions[value], 0.0, 0};
-                });
-  return frame;
+  return sweep_frame(name, plan, placed(database, cells, places));
 }
 
 }  // namespace dewpoint::store

@@ -88,6 +88,11 @@ void expect_sound_cells(Database& database, const CellForm& form);
 /// The numbers and hashes of all cells.
 [[nodiscard]] std::unordered_map<std::int64_t, std::int64_t> read_hashes(Database& database);
 
+/// Gives every cell, and the plan, these predictions in the place of those they have: computed
+/// anew, unknown without `predict`. Within a transaction of the caller.
+void renew_predictions(Database& database, const std::vector<SweepVariable>& predicted,
+                       const Predictor& predict);
+
 /// Deletes them all, with what they cost and where they lay.
 void forget_cells(Database& database);
 

@@ -128,9 +128,12 @@ Part read_what_is_sound(Database& database, const fs::path& file, const SweepHea
   part.head = head;
   part.created = if_readable([&] { return read_meta(database, "created"); });
   if (part.created.empty()) part.created = utc_now();
-  const SweepPlan plan = form ? SweepPlan{} : read_plan_head(database);
-  part.plan.measured = form ? form->measured : plan.measured;
-  part.plan.predicted = form ? form->predicted : plan.predicted;
+  // Cells may have other predictions than those that are wanted, which the plan knows.
+  const SweepPlan plan =
+      form ? if_readable([&] { return read_plan_head(database); }) : read_plan_head(database);
+  const bool known = !form || same_variables(plan.measured, form->measured);
+  part.plan.measured = known ? plan.measured : form->measured;
+  part.plan.predicted = known ? plan.predicted : form->predicted;
   part.cells = read_sound_cells(database, {part.plan.measured, part.plan.predicted});
   part.sessions = if_readable([&] { return read_sessions(database); });
   part.efforts = if_readable([&] { return read_efforts(database); });

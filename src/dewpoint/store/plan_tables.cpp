@@ -7,6 +7,7 @@
 #include <bit>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "dewpoint/core/error.hpp"
@@ -15,6 +16,7 @@
 #include "dewpoint/store/frame_tables.hpp"
 #include "dewpoint/store/integrity.hpp"
 #include "dewpoint/store/schema.hpp"
+#include "dewpoint/store/sweep_frame.hpp"
 
 namespace dewpoint::store {
 namespace {
@@ -29,10 +31,6 @@ bool same_bits(double a, double b) {
 bool same_variable(const SweepVariable& a, const SweepVariable& b) {
   return a.name == b.name &&
          std::equal(a.inner.begin(), a.inner.end(), b.inner.begin(), b.inner.end(), same_dimension);
-}
-
-bool same_variables(const std::vector<SweepVariable>& a, const std::vector<SweepVariable>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_variable);
 }
 
 const Dimension* find_dimension(const std::vector<Dimension>& all, const std::string& name) {
@@ -87,16 +85,6 @@ void write_variable(Database& database, std::size_t id, const SweepVariable& var
     along.push_back(static_cast<std::size_t>(stored - dimensions.data()));
   }
   write_axes(database, id, along, dimensions);
-}
-
-std::size_t place_number(const SweepPlace& place, const std::vector<Dimension>& axes) {
-  DEWPOINT_EXPECTS(place.index.size() == axes.size());
-  std::size_t number = 0;
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    DEWPOINT_EXPECTS(place.index[i] < axes[i].coordinates.size());
-    number = number * axes[i].coordinates.size() + place.index[i];
-  }
-  return number;
 }
 
 void write_places(Database& database, const std::vector<SweepPlace>& places,
@@ -206,11 +194,16 @@ bool same_dimension(const Dimension& a, const Dimension& b) {
                     b.coordinates.end(), same_bits);
 }
 
+bool same_variables(const std::vector<SweepVariable>& a, const std::vector<SweepVariable>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_variable);
+}
+
 bool same_form(const CellForm& a, const CellForm& b) {
   return same_variables(a.measured, b.measured) && same_variables(a.predicted, b.predicted);
 }
 
-std::string different_names(const CellForm& a, const CellForm& b) {
+std::string different_names(const std::vector<SweepVariable>& a,
+                            const std::vector<SweepVariable>& b) {
   std::vector<std::string> names;
   const auto collect = [&](const auto& here, const auto& there) {
     for (const SweepVariable& variable : here) {
@@ -221,10 +214,8 @@ std::string different_names(const CellForm& a, const CellForm& b) {
       if (!shared && !known) names.push_back(variable.name);
     }
   };
-  collect(a.measured, b.measured);
-  collect(b.measured, a.measured);
-  collect(a.predicted, b.predicted);
-  collect(b.predicted, a.predicted);
+  collect(a, b);
+  collect(b, a);
   return names.empty() ? "in another order" : fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -281,6 +272,7 @@ bool has_plan(Database& database, const SweepPlan& plan) {
 SweepPlan read_plan_head(Database& database) {
   SweepPlan plan;
   StoredDimensions dimensions = read_dimensions(database);
+  std::set<std::string> names;
   auto query =
       database.prepare("SELECT id, name, predicted, positions FROM sweep_variable ORDER BY id");
   for (std::size_t id = 0; query.step(); ++id) {
@@ -288,6 +280,7 @@ SweepPlan read_plan_head(Database& database) {
     const bool predicted = query.integer(2) != 0;
     if (!predicted && !plan.predicted.empty()) damaged("a measured variable after predicted ones");
     auto& variables = predicted ? plan.predicted : plan.measured;
+    if (!names.insert(query.text(1)).second) damaged("two variables of one name");
     variables.push_back(read_variable(database, query, id, dimensions));
   }
   dimensions.all.resize(dimensions.axes);

@@ -19,9 +19,12 @@ namespace dewpoint::store {
 
 /// Bit for bit.
 [[nodiscard]] bool same_dimension(const Dimension& a, const Dimension& b);
+[[nodiscard]] bool same_variables(const std::vector<SweepVariable>& a,
+                                  const std::vector<SweepVariable>& b);
 [[nodiscard]] bool same_form(const CellForm& a, const CellForm& b);
 /// The names of the variables that only one of them has, or that differ in what they run over.
-[[nodiscard]] std::string different_names(const CellForm& a, const CellForm& b);
+[[nodiscard]] std::string different_names(const std::vector<SweepVariable>& a,
+                                          const std::vector<SweepVariable>& b);
 
 /// Values of all these variables within one cell.
 [[nodiscard]] std::size_t value_count(const std::vector<SweepVariable>& variables);

@@ -89,23 +89,32 @@ std::size_t finished_cells(Database& database) {
                     "number of cells");
 }
 
-// Nothing is deleted that somebody waited for.
+// Nothing is deleted that somebody waited for. Predictions cost nothing.
 void expect_replaceable(Database& database, const fs::path& file, const CellForm& wanted,
                         bool replace) {
   const CellForm stored = stored_form(database);
   const std::size_t finished = finished_cells(database);
-  if (replace || finished == 0 || same_form(stored, wanted)) return;
+  if (replace || finished == 0 || same_variables(stored.measured, wanted.measured)) return;
   throw Error(
       Code::bad_value,
       fmt::format("'{}' has {} finished cell(s) with other observables ({}): -o OTHER.study "
                   "keeps them, --replace deletes them",
-                  file.string(), finished, different_names(stored, wanted)));
+                  file.string(), finished, different_names(stored.measured, wanted.measured)));
 }
 
 // Whoever writes needs sound pages as well: SQLite would put new ones among the broken.
 void expect_sound_sweep(Database& database, const StudyForm& form) {
   read_soundly(database, form, [&] { expect_sound_cells(database, stored_form(database)); });
   expect_sound_pages(database);
+}
+
+// Predictions of a version that knew others, or fewer.
+void ensure_predictions(Database& database, const CellForm& wanted, const Predictor& predict) {
+  const CellForm stored = stored_form(database);
+  if (!same_variables(stored.measured, wanted.measured)) return;
+  if (!same_variables(stored.predicted, wanted.predicted)) {
+    renew_predictions(database, wanted.predicted, predict);
+  }
 }
 
 // Changes nothing yet; none: the file is new.
@@ -129,6 +138,7 @@ void open_to_write(Database& database, const fs::path& file, const SweepHead& he
     if (!form) create_tables(database, StudyKind::sweep);
     if (form && form->schema < kFirstHashedSchema) upgrade_sweep(database);
     if (!form || form->schema < kFirstHashedSchema) seal(database, StudyKind::sweep, Sealed::plan);
+    if (opening.form) ensure_predictions(database, *opening.form, opening.predict);
     write_head(database, head);
   });
 }
@@ -175,7 +185,7 @@ class SweepFile::Writer {
   void set_plan(Database& database, const SweepPlan& plan, const std::stop_token& stop);
   /// False: the cells that are there will be replaced.
   [[nodiscard]] bool continues(Database& database) const {
-    return !form_ || same_form(*form_, stored_form(database));
+    return !form_ || same_variables(form_->measured, stored_form(database).measured);
   }
   std::optional<std::int64_t> session;  // under exclusively()
 
@@ -199,6 +209,7 @@ class SweepFile::Writer {
   const fs::path file_;
   const std::optional<CellForm> form_;  // that was asked for when it was opened
   const bool replace_;
+  const Predictor predict_;
   std::optional<LockFile> lock_;
   std::mutex connection_mutex_;
   std::optional<Database> database_;
@@ -219,7 +230,7 @@ class SweepFile::Writer {
 
 SweepFile::Writer::Writer(const OutputFile& file, const SweepHead& head,
                           const SweepOpening& opening)
-    : file_(file.path), form_(opening.form), replace_(opening.replace) {
+    : file_(file.path), form_(opening.form), replace_(opening.replace), predict_(opening.predict) {
   lock_.emplace(file_);
   if (file.force) make_room(file_, head.experiment);
   try {
@@ -346,7 +357,8 @@ void SweepFile::Writer::set_plan(Database& database, const SweepPlan& plan,
   const CellForm form{plan.measured, plan.predicted};
   expect_replaceable(database, file_, form, replace_);
   in_transaction(database, [&] {
-    if (!same_form(form, stored_form(database))) forget_cells(database);
+    if (!same_variables(form.measured, stored_form(database).measured)) forget_cells(database);
+    ensure_predictions(database, form, predict_);
     write_plan(database, plan, stop);
   });
   cell_writer_.emplace(database, form);

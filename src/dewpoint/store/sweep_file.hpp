@@ -39,9 +39,8 @@
 #include <utility>
 #include <vector>
 
-#include "dewpoint/core/estimate.hpp"
-#include "dewpoint/core/frame.hpp"
 #include "dewpoint/core/output_file.hpp"
+#include "dewpoint/store/cell_store.hpp"
 
 namespace dewpoint::store {
 
@@ -56,55 +55,16 @@ struct SweepHead {
   std::string title = {};  // one line; empty: none
 };
 
-/// A variable of every cell: over the axes of the plan and, within a cell, over `inner`.
-struct SweepVariable {
-  std::string name;
-  std::vector<Dimension> inner = {};
-  [[nodiscard]] std::size_t positions() const;  // within a cell, the last of `inner` runs fastest
-};
-
-/// Where a cell lies, one index per axis.
-struct SweepPlace {
-  std::vector<std::size_t> index;
-  std::string key;         // 32 hexadecimal digits
-  std::string parameters;  // canonical, as a JSON object
-  int level = 0;           // of refinement; 0: the grid as it was asked for
-};
-
-struct SweepPlan {
-  std::vector<Dimension> axes;  // coordinates increasing, or labels
-  std::vector<SweepVariable> measured;
-  std::vector<SweepVariable> predicted;  // named as in the frames: "contraction_theory"
-  std::vector<SweepPlace> places;        // each key once
-};
-
-/// What every cell of a file holds.
-struct CellForm {
-  std::vector<SweepVariable> measured;
-  std::vector<SweepVariable> predicted;
-};
-
 /// What whoever opens a study means to put into it, and what may happen to what is there.
+///
+/// Predictions are functions of the point: where the file has others than `form`, those of all its
+/// cells are computed anew by `predict` when it is opened, and no cell is lost. Without `predict`
+/// they are unknown from then on.
 struct SweepOpening {
   std::optional<CellForm> form = {};  // none: whatever set_plan will say
-  bool replace = false;               // finished cells of another form may be deleted
+  bool replace = false;               // finished cells of other observables may be deleted
   bool repair = false;                // damaged cells may be dropped, to be computed again
-};
-
-/// What is known of one cell after `replicas` replicas.
-struct SweepCell {
-  std::uint64_t replicas = 0;
-  std::vector<RunningMoments> moments;  // all positions of all measured variables, in their order
-  std::vector<double> predictions;      // the same for the predicted ones; NaN is unknown
-  bool exact = false;                   // the measured values have no error, however few replicas
-};
-
-/// One commit of one cell: which replicas were added, and what they cost.
-struct SweepEffort {
-  std::uint64_t from = 0;
-  std::uint64_t to = 0;
-  double seconds = 0.0;
-  int rank = 0;
+  Predictor predict = {};
 };
 
 /// Who runs.
@@ -118,44 +78,39 @@ struct SweepSession {
   std::string command;
 };
 
-class SweepFile {
+class SweepFile final : public CellStore {
  public:
   /// Creates the file or opens it to go on, alone; every cell that is there is checked first.
   /// Throws, with the file as it was, Error{unwritable_file} where it may not be written or another
   /// process runs it (said, with what to do), Error{malformed_file} where it is no study, damaged,
   /// of a newer schema, or a study of another experiment, Error{bad_value} where its finished cells
-  /// have another form. Forced, it takes the place of what is no study of this experiment.
+  /// have other observables. Forced, it takes the place of what is no study of this experiment.
   SweepFile(const OutputFile& file, const SweepHead& head, const SweepOpening& opening = {});
-  SweepFile(const SweepFile&) = delete;
-  SweepFile& operator=(const SweepFile&) = delete;
   /// Commits what was put. Failures are lost here: call close() to hear of them.
-  ~SweepFile();
+  ~SweepFile() override;
 
   /// Everything known about every cell of the file, whatever plan wanted it.
   [[nodiscard]] std::map<std::string, SweepCell> cells() const;
-  /// The same for whoever only adds what is missing: a cell that is exact or has `enough` replicas
-  /// comes without its numbers, which makes opening a large study that is nearly finished cheap.
-  /// Nothing: no cell has enough, nor is any exact.
+  /// Cells with enough replicas come without their numbers, which makes opening a large study that
+  /// is nearly finished cheap.
   [[nodiscard]] std::unordered_map<std::string, SweepCell> cells_to_continue(
-      std::optional<std::uint64_t> enough) const;
+      std::optional<std::uint64_t> enough) const override;
 
   void begin_session(const SweepSession& session);
   /// `outcome`: "finished", "stopped", "failed: ...".
   void end_session(const std::string& stopped, const std::string& outcome);
 
-  /// Replaces the plan. Its variables must be those of the finished cells, else Error{bad_value};
-  /// where the file was opened to replace them, these cells are deleted. On a request to stop
-  /// Error{stopped}, and the old plan stays; a plan of a few thousand cells is kept all the same.
-  void set_plan(const SweepPlan& plan, const std::stop_token& stop = {});
-  /// Whether set_plan would change nothing; parameters of places are not looked at.
-  [[nodiscard]] bool has_plan(const SweepPlan& plan) const;
+  /// Where the file was opened to replace cells of other observables, these are deleted; a plan of
+  /// a few thousand cells is kept though a stop was requested.
+  void set_plan(const SweepPlan& plan, const std::stop_token& stop = {}) override;
+  [[nodiscard]] bool has_plan(const SweepPlan& plan) const override;
 
-  /// Replaces what is known of a cell of the plan; returns at once, committed within 50 ms. A
-  /// failure of an earlier commit is thrown here: Error{unwritable_file}, with what to do. So is a
-  /// file that was deleted or replaced since it was opened.
-  void put(const std::string& key, SweepCell cell, const SweepEffort& effort);
+  /// Returns at once, committed within 50 ms. A failure of an earlier commit is thrown here:
+  /// Error{unwritable_file}, with what to do. So is a file that was deleted or replaced since it
+  /// was opened.
+  void put(const std::string& key, SweepCell cell, const SweepEffort& effort) override;
   /// Returns when everything that was put is committed.
-  void flush();
+  void flush() override;
   /// Commits, ends the writer, folds the file into one and reads it again: Error{unwritable_file}
   /// where a cell that was committed is not there as it was put. Throws what put() would.
   void close();

@@ -72,7 +72,8 @@ class Experiment {
   /// The same for all points of a study: they may depend on parameters that are no axes.
   [[nodiscard]] virtual std::vector<Observable> observables(const Point& point) const = 0;
   /// What theory says, named as the observable with "_theory" behind it, or "critical_<axis>" for
-  /// where on an axis the transition is expected.
+  /// where on an axis the transition is expected; "critical_<axis>_<which>" where theories differ.
+  /// A function of the point: finished cells get new ones, whenever these change.
   [[nodiscard]] virtual std::vector<Observable> predictions(const Point& /*point*/) const {
     return {};
   }
@@ -83,7 +84,7 @@ class Experiment {
   [[nodiscard]] virtual bool deterministic(const Point& /*point*/) const { return false; }
   /// Expected cost of one replica, in any unit, for comparing points.
   [[nodiscard]] virtual double work(const Point& point) const = 0;
-  /// Parameters over which points that agree in all others share work (a tile).
+  /// Parameters over which points that agree in all others share work (a tile), the first the most.
   [[nodiscard]] virtual std::vector<std::string> ladder() const { return {}; }
 
   /// One replica of all points of a tile: for each, all positions of all observables. NaN: this

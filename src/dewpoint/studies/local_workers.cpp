@@ -2,6 +2,7 @@
 
 #include <tbb/info.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "dewpoint/studies/thread_pool.hpp"
@@ -13,14 +14,16 @@ int threads_or_all(int threads) { return threads > 0 ? threads : tbb::info::defa
 
 }  // namespace
 
-// One thread more than compute: the one that waits counts for oneTBB too.
+// One thread more than compute: the one that waits counts for oneTBB too. Of several limits that
+// are set at the same time the smallest holds for all, so none is below what the machine has: how
+// many compute here, the arena says.
 ThreadPool::ThreadPool(const Experiment& experiment, std::uint64_t seed, int threads, int rank)
     : experiment_(experiment),
       seed_(seed),
       threads_(threads),
       rank_(rank),
       parallelism_(tbb::global_control::max_allowed_parallelism,
-                   static_cast<std::size_t>(threads) + 1),
+                   static_cast<std::size_t>(std::max(threads, threads_or_all(0))) + 1),
       arena_(threads, 0) {}
 
 ThreadPool::~ThreadPool() {

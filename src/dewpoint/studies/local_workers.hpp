@@ -10,7 +10,7 @@
 namespace dewpoint::studies {
 
 /// `threads`: 0 for as many as the machine has. `experiment` must outlive the workers.
-/// One at a time: of several alive at once, oneTBB gives all the smallest number of threads.
+/// Several that are alive at once share the threads of the machine.
 [[nodiscard]] std::unique_ptr<Workers> local_workers(const Experiment& experiment,
                                                      std::uint64_t seed, int threads);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "dewpoint/experiments/streamed_rows.hpp"
 #include "dewpoint/studies/layer_theory.hpp"
 #include "dewpoint/studies/parameter_checks.hpp"
+#include "dewpoint/studies/phase_theory.hpp"
 #include "dewpoint/studies/typed_experiment.hpp"
 #include "dewpoint/theory/simplex.hpp"
 #include "dewpoint/theory/simplex_gradient.hpp"
@@ -51,22 +53,48 @@ std::vector<double> numbers_of(const PhaseQuestion& q, const experiments::PhaseV
   return numbers;
 }
 
+// Rows of one ρ are measured beside each other.
 std::vector<std::vector<double>> measure_cells(std::span<const PhaseQuestion> tile,
                                                std::uint64_t seed, std::uint64_t replica,
                                                const RunContext& context) {
-  const experiments::LayerQuestion& layer = tile[0].layer;
-  experiments::PhaseMap map;
-  map.cloud = cloud_of(layer.cloud);
-  map.residual = layer.alpha;
-  map.norm = norm_of(layer.norm);
-  map.seed = seed;
-  for (const PhaseQuestion& q : tile) map.gamma.push_back(gamma_of(q.layer));
-  const auto values = experiments::MapReplica(map, map.cloud, replica).row(map.cloud.rho, context);
-  std::vector<std::vector<double>> numbers;
-  for (std::size_t g = 0; g < tile.size(); ++g) {
-    numbers.push_back(numbers_of(tile[g], values[g], 0.0));
+  struct Row {
+    double rho;
+    std::vector<std::size_t> places;
+    std::vector<double> gammas;
+  };
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < tile.size(); ++i) {
+    const double rho = tile[i].layer.cloud.rho.value();
+    auto row = std::ranges::find(rows, rho, &Row::rho);
+    if (row == rows.end()) row = rows.insert(rows.end(), Row{rho, {}, {}});
+    row->places.push_back(i);
+    row->gammas.push_back(gamma_of(tile[i].layer));
   }
+  const experiments::MapReplica cloud(phase_point_of(tile[0], seed), replica);
+  std::vector<std::vector<double>> numbers(tile.size());
+  parallel_for(rows.size(), context, [&](std::size_t r) {
+    const auto values = cloud.row(rows[r].rho, rows[r].gammas, context);
+    for (std::size_t g = 0; g < values.size(); ++g) {
+      const std::size_t place = rows[r].places[g];
+      numbers[place] = numbers_of(tile[place], values[g], 0.0);
+    }
+  });
   return numbers;
+}
+
+// Contraction and, where it is asked for, Jacobian norm of the regular simplex.
+std::vector<double> of_simplex(const PhaseQuestion& q) {
+  const experiments::LayerQuestion& layer = q.layer;
+  const bool norm = asks_for_norm(q);
+  if (!is_simplex(layer)) return std::vector<double>(norm ? 2 : 1, kUnknown);
+  const double log_n = std::log(static_cast<double>(layer.cloud.n));
+  const double beta = inverse_temperature_of(layer), rho = layer.cloud.rho.value();
+  const double square = squared_norm_of(layer.cloud);
+  const auto output = theory::simplex_output(log_n, beta, rho, layer.alpha * std::sqrt(square));
+  const double contraction = std::exp(output.log_contraction);
+  if (!norm) return {contraction};
+  const auto d = static_cast<double>(layer.cloud.d);
+  return {contraction, theory::simplex_gradient(log_n, beta, rho, {d, square, layer.alpha})};
 }
 
 class PhaseExperiment final : public ExperimentOf<PhaseQuestion> {
@@ -78,7 +106,7 @@ class PhaseExperiment final : public ExperimentOf<PhaseQuestion> {
   [[nodiscard]] int schema() const override { return 2; }
   [[nodiscard]] std::vector<Unit> units() const override { return layer_units(); }
   [[nodiscard]] std::string order_parameter() const override { return "contraction"; }
-  [[nodiscard]] std::vector<std::string> ladder() const override { return {"gamma"}; }
+  [[nodiscard]] std::vector<std::string> ladder() const override { return {"gamma", "rho"}; }
 
   [[nodiscard]] std::size_t parts(const Point& point) const override {
     const experiments::PhasePoint p = phase_point_of(asked(point), 0);
@@ -116,26 +144,21 @@ class PhaseExperiment final : public ExperimentOf<PhaseQuestion> {
   }
 
   [[nodiscard]] std::vector<Observable> predicted(const PhaseQuestion& q) const override {
-    if (!asks_for_norm(q)) return scalars({"contraction_theory", "critical_gamma"});
-    return scalars({"contraction_theory", "jacobian_norm_theory", "critical_gamma"});
+    std::vector<std::string> names = {"contraction_theory", "critical_gamma",
+                                      "critical_gamma_at_finite_d"};
+    if (asks_for_norm(q)) names.insert(names.begin() + 1, "jacobian_norm_theory");
+    return scalars(names);
   }
 
   [[nodiscard]] std::vector<double> forecast(const PhaseQuestion& q) const override {
     const experiments::LayerQuestion& layer = q.layer;
-    const double critical = critical_gamma_of(layer);
-    if (!is_simplex(layer)) {
-      return asks_for_norm(q) ? std::vector<double>{kUnknown, kUnknown, critical}
-                              : std::vector<double>{kUnknown, critical};
-    }
-    const double log_n = std::log(static_cast<double>(layer.cloud.n));
-    const double beta = inverse_temperature_of(layer), rho = layer.cloud.rho.value();
-    const double square = squared_norm_of(layer.cloud);
-    const auto output = theory::simplex_output(log_n, beta, rho, layer.alpha * std::sqrt(square));
-    const double contraction = std::exp(output.log_contraction);
-    if (!asks_for_norm(q)) return {contraction, critical};
-    const auto d = static_cast<double>(layer.cloud.d);
-    return {contraction, theory::simplex_gradient(log_n, beta, rho, {d, square, layer.alpha}),
-            critical};
+    std::vector<double> known = of_simplex(q);
+    known.push_back(critical_gamma_of(layer));
+    const bool has_line = is_simplex(layer) && layer.cloud.law == "equicorrelated";
+    known.push_back(has_line ? finite_dimension_gamma(layer.cloud.n, layer.cloud.d,
+                                                      layer.cloud.rho.value())
+                             : kUnknown);
+    return known;
   }
 
   [[nodiscard]] bool is_deterministic(const PhaseQuestion& q) const override {

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <tuple>
 #include <vector>
 
 #include "dewpoint/core/unknown.hpp"
@@ -20,7 +23,9 @@ std::vector<double> line_rhos(const std::vector<double>& map_rhos) {
   return rhos;
 }
 
-double finite_dimension_gamma(std::size_t n, std::size_t d, double rho) {
+double annealed_gamma(std::size_t n, std::size_t d, double rho) {
+  const bool defined = 3 <= n && n <= 1'000'000'000 && 2 <= d && d <= 4096 && rho <= 0.99;
+  if (!defined) return kUnknown;
   const auto scale =
       theory::annealed_critical_scale(std::log(static_cast<double>(n)), static_cast<int>(d), rho);
   return scale ? *scale * theory::critical_gamma(rho) : kUnknown;
@@ -57,6 +62,24 @@ Frame critical_lines(const experiments::PhaseMap& map, const RunContext& context
     finite[cell] = exactly(known ? finite_dimension_gamma(n, d, rho) : kUnknown);
   });
   return frame;
+}
+
+// All temperatures of a study, its residuals and its replicas ask for the same few values.
+double finite_dimension_gamma(std::size_t n, std::size_t d, double rho) {
+  using Place = std::tuple<std::size_t, std::size_t, double>;
+  constexpr std::size_t most = 4096;
+  static std::mutex mutex;
+  static std::map<Place, double> known;
+  const Place place{n, d, rho};
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto found = known.find(place); found != known.end()) return found->second;
+  }
+  const double gamma = annealed_gamma(n, d, rho);
+  const std::lock_guard lock(mutex);
+  if (known.size() == most) known.clear();
+  known.emplace(place, gamma);
+  return gamma;
 }
 
 std::optional<SimplexPoint> simplex_point(const experiments::PhasePoint& p) {

@@ -17,6 +17,10 @@ namespace dewpoint::studies {
 /// (only for them; NaN where it does not exist).
 [[nodiscard]] Frame critical_lines(const experiments::PhaseMap& map, const RunContext& context);
 
+/// The annealed critical γ of equicorrelated tokens in dimension d (theory/critical_line.hpp); NaN
+/// where it is not defined. What was asked for lately is remembered: a millisecond each.
+[[nodiscard]] double finite_dimension_gamma(std::size_t n, std::size_t d, double rho);
+
 /// The exact simplex at the place of a point.
 struct SimplexPoint {
   double gamma;                  // β/log n

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/matrix.hpp"
 #include "dewpoint/core/run_context.hpp"
+#include "dewpoint/core/unknown.hpp"
 #include "dewpoint/studies/older_names.hpp"
 
 namespace dewpoint::studies {
@@ -153,6 +155,22 @@ void expect_different(const Plan& plan) {
   }
 }
 
+// Reads canonical_text().
+Point point_in(const std::string& text) {
+  Point point;
+  const auto object = nlohmann::json::parse(text);
+  for (const auto& [name, value] : object.items()) {
+    if (value.is_string()) {
+      point[name] = value.get<std::string>();
+    } else if (value.is_boolean()) {
+      point[name] = value.get<bool>();
+    } else {
+      point[name] = value.get<double>();
+    }
+  }
+  return point;
+}
+
 // Few and large blocks, two per thread so that all end together. A small plan is one block.
 std::size_t cells_at_once(std::size_t count) {
   constexpr std::size_t fewest = 1024;
@@ -173,6 +191,19 @@ std::vector<std::string> former_keys(const Experiment& experiment, std::uint64_t
     keys.push_back(KeyMaker(experiment, seed, schema).key(point));
   }
   return keys;
+}
+
+store::Predictor predictor_of(const Experiment& experiment, std::uint64_t seed, std::size_t count) {
+  const KeyMaker keys(experiment, seed);
+  return [&experiment, keys, count](const std::string& key, const std::string& parameters) {
+    try {
+      const Point point = experiment.resolved(point_in(parameters));
+      if (keys.key(point) == key) return experiment.predict(point);
+    } catch (const std::exception&) {
+      // Of an earlier version of the experiment: no plan will ask for it again.
+    }
+    return std::vector<double>(count, kUnknown);
+  };
 }
 
 Plan grid_plan(const StudyText& study, const Experiment& experiment, const std::stop_token& stop) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "dewpoint/core/frame.hpp"
-#include "dewpoint/store/sweep_file.hpp"
+#include "dewpoint/store/cell_store.hpp"
 #include "dewpoint/studies/experiment.hpp"
 #include "dewpoint/studies/packed_point.hpp"
 #include "dewpoint/studies/study_text.hpp"
@@ -38,6 +38,11 @@ struct Plan {
 /// The keys that earlier versions of the experiment gave the same point.
 [[nodiscard]] std::vector<std::string> former_keys(const Experiment& experiment, std::uint64_t seed,
                                                    const Point& point);
+
+/// What the experiment predicts of a cell that is kept somewhere; `count` unknown values where it
+/// has no such point any more.
+[[nodiscard]] store::Predictor predictor_of(const Experiment& experiment, std::uint64_t seed,
+                                            std::size_t count);
 
 /// Every combination, in about 300 bytes each. Two combinations that resolve to the same point are
 /// an error, as is a point that the experiment refuses: Error{bad_value} with the combination. On a

@@ -7,19 +7,26 @@
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/kernels.hpp"
+#include "dewpoint/core/run_context.hpp"
 #include "dewpoint/store/new_study.hpp"
 #include "dewpoint/store/sweep_file.hpp"
+#include "dewpoint/studies/local_workers.hpp"
+#include "dewpoint/studies/schedule.hpp"
 
 namespace dewpoint::studies {
 namespace {
+
+std::vector<std::pair<std::string, std::string>> fixed_parameters(const StudyText& study) {
+  std::vector<std::pair<std::string, std::string>> parameters;
+  for (const auto& [name, value] : study.fixed) parameters.emplace_back(name, value_text(value));
+  return parameters;
+}
 
 store::SweepHead head_of(const StudyText& study, const std::string& command) {
   store::SweepHead head;
   head.experiment = study.experiment;
   head.title = study.title;
-  for (const auto& [name, value] : study.fixed) {
-    head.parameters.emplace_back(name, value_text(value));
-  }
+  head.parameters = fixed_parameters(study);
   head.seed = study.seed;
   head.version = full_version();
   head.command = command;
@@ -36,6 +43,12 @@ std::string outcome_name(const RunOutcome& outcome) {
   return outcome.stopped ? "stopped" : "finished";
 }
 
+store::Predictor predictor_of(const StudyText& study, const Experiment& experiment,
+                              const Plan& plan) {
+  const auto predictions = experiment.predictions(plan.cells.at(0).point());
+  return predictor_of(experiment, study.seed, positions_of(predictions));
+}
+
 }  // namespace
 
 // Leaves in the file how it ended, whatever happens.
@@ -44,7 +57,8 @@ RunOutcome run_recorded(const StudyText& study, Workers& workers, const std::str
   const Experiment& experiment = experiment_named(study.experiment);
   Plan plan = grid_plan(study, experiment, options.stop);
   store::SweepFile file({study.study, options.force}, head_of(study, command),
-                        {stored_form(plan, experiment), options.replace, options.repair});
+                        {stored_form(plan, experiment), options.replace, options.repair,
+                         predictor_of(study, experiment, plan)});
   file.begin_session(session_of(workers, command));
   try {
     const RunOutcome outcome =
@@ -56,6 +70,27 @@ RunOutcome run_recorded(const StudyText& study, Workers& workers, const std::str
     file.end_session(store::utc_now(), fmt::format("failed: {}", error.what()));
     throw;
   }
+}
+
+store::StudyRecord run_in_memory(const StudyText& study, Workers& workers,
+                                 const std::string& command, store::CellMemory& cells,
+                                 const RunOptions& options) {
+  const Experiment& experiment = experiment_named(study.experiment);
+  Plan plan = grid_plan(study, experiment, options.stop);
+  cells.open(stored_form(plan, experiment), predictor_of(study, experiment, plan));
+  const RunOutcome outcome = run_study(study, experiment, std::move(plan), cells, workers, options);
+  if (outcome.stopped) throw Error(Code::stopped, kStoppedOnRequest);
+  store::StudyRecord record = store::begin_study(study.experiment, study.seed, command);
+  record.parameters = fixed_parameters(study);
+  record.frames.push_back(cells.frame(study.experiment));
+  return record;
+}
+
+store::StudyRecord run_in_memory(const StudyText& study, int threads, const std::string& command,
+                                 const RunOptions& options) {
+  const auto workers = local_workers(experiment_named(study.experiment), study.seed, threads);
+  store::CellMemory cells;
+  return run_in_memory(study, *workers, command, cells, options);
 }
 
 }  // namespace dewpoint::studies

@@ -34,7 +34,7 @@ bool needs_numbers(const StudyText& study) {
 
 class Run {
  public:
-  Run(const StudyText& study, const Experiment& experiment, Plan plan, store::SweepFile& file,
+  Run(const StudyText& study, const Experiment& experiment, Plan plan, store::CellStore& store,
       Workers& workers, const RunOptions& options);
 
   RunOutcome run();
@@ -73,7 +73,7 @@ class Run {
 
   const StudyText& study_;
   const Experiment& experiment_;
-  store::SweepFile& file_;
+  store::CellStore& store_;
   Workers& workers_;
   const RunOptions& options_;
 
@@ -100,15 +100,15 @@ class Run {
   Clock::time_point reported_;
 };
 
-Run::Run(const StudyText& study, const Experiment& experiment, Plan plan, store::SweepFile& file,
+Run::Run(const StudyText& study, const Experiment& experiment, Plan plan, store::CellStore& store,
          Workers& workers, const RunOptions& options)
     : study_(study),
       experiment_(experiment),
-      file_(file),
+      store_(store),
       workers_(workers),
       options_(options),
       plan_(std::move(plan)),
-      stored_(file.cells_to_continue(
+      stored_(store.cells_to_continue(
           needs_numbers(study) ? std::nullopt : std::optional(study.precision.replicas))),
       observables_(experiment.observables(plan_.cells.at(0).point())),
       positions_(positions_of(observables_)),
@@ -127,7 +127,7 @@ RunOutcome Run::run() {
     abandon();
     throw;
   }
-  file_.flush();
+  store_.flush();
   report(true);
   outcome_.planned = plan_.cells.size();
   if (!failure_.empty()) throw Error(failure_code_, failure_);
@@ -175,7 +175,7 @@ void Run::admit_new_cells() {
   for (Tile& tile : tiles_of(experiment_, plan_.cells, needs)) schedule_.add(std::move(tile));
 }
 
-// Whether the file has the point as an earlier version of the experiment computed it.
+// Whether the point is kept as an earlier version of the experiment computed it.
 bool Run::is_outdated(const Point& point) const {
   if (stored_.empty()) return false;
   const auto keys = former_keys(experiment_, study_.seed, point);
@@ -208,9 +208,9 @@ bool Run::refine() {
 void Run::keep_plan() {
   if (plan_kept_) return;
   store::SweepPlan stored = stored_places(plan_, experiment_);
-  if (!file_.has_plan(stored)) {
+  if (!store_.has_plan(stored)) {
     add_parameters(stored, plan_);
-    file_.set_plan(stored, options_.stop);
+    store_.set_plan(stored, options_.stop);
   }
   plan_kept_ = true;
 }
@@ -320,8 +320,8 @@ void Run::commit(const Tile& tile, const Arrival& arrival) {
       const double* begin = arrival.predictions.data() + c * predictions_;
       known.predictions.assign(begin, begin + predictions_);
     }
-    file_.put(plan_.cells[tile.cells[c]].key, known,
-              {arrival.first, known.replicas, arrival.seconds * share, arrival.rank});
+    store_.put(plan_.cells[tile.cells[c]].key, known,
+               {arrival.first, known.replicas, arrival.seconds * share, arrival.rank});
     outcome_.computed += std::exchange(cell.grown, true) ? 0 : 1;
     outcome_.replicas += arrival.replicas;
     work_done_ += cell.work * static_cast<double>(arrival.replicas);
@@ -384,8 +384,8 @@ void Run::report(bool now) {
 }  // namespace
 
 RunOutcome run_study(const StudyText& study, const Experiment& experiment, Plan plan,
-                     store::SweepFile& file, Workers& workers, const RunOptions& options) {
-  return Run(study, experiment, std::move(plan), file, workers, options).run();
+                     store::CellStore& store, Workers& workers, const RunOptions& options) {
+  return Run(study, experiment, std::move(plan), store, workers, options).run();
 }
 
 }  // namespace dewpoint::studies

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "dewpoint/store/sweep_file.hpp"
+#include "dewpoint/store/cell_store.hpp"
 #include "dewpoint/studies/plan.hpp"
 #include "dewpoint/studies/study_text.hpp"
 #include "dewpoint/studies/task.hpp"
@@ -48,14 +48,14 @@ struct RunOutcome {
   bool stopped = false;
 };
 
-/// Brings the file to what the study asks for, beginning with the plan of its grid (a study that
-/// cannot be planned makes no file); a study that is there already costs nothing. On a
-/// stop what is finished is committed and the outcome says so. Throws what a cell threw, after
-/// committing the others.
-///   Properties  (1) the file's numbers do not depend on the workers, nor on stops in between.
-///               (2) a committed replica is never computed again.
+/// Brings what is kept to what the study asks for, beginning with the plan of its grid (a study
+/// that cannot be planned keeps nothing); a study that is there already costs nothing. On a stop
+/// what is finished is kept and the outcome says so. Throws what a cell threw, after keeping the
+/// others.
+///   Properties  (1) the numbers do not depend on the workers, nor on stops in between.
+///               (2) a replica that was kept is never computed again.
 [[nodiscard]] RunOutcome run_study(const StudyText& study, const Experiment& experiment, Plan plan,
-                                   store::SweepFile& file, Workers& workers,
+                                   store::CellStore& store, Workers& workers,
                                    const RunOptions& options);
 
 /// What a study would cost, from a few of its points measured now.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -18,7 +19,7 @@ std::size_t positions_of(const Observable& observable) {
 }
 
 // Points with the same text may share a tile.
-std::string group_text(Point point, const std::vector<std::string>& ladder, const Need& need) {
+std::string group_text(Point point, std::span<const std::string> ladder, const Need& need) {
   for (const std::string& name : ladder) point.erase(name);
   return fmt::format("{} {} {}", canonical_text(point), need.have, need.want);
 }
@@ -30,6 +31,32 @@ Tile new_tile(const Need& need, std::size_t parts) {
   tile.parts = parts;
   tile.work = 0.0;
   return tile;
+}
+
+// Rows that differ in other parameters of the ladder as well.
+std::vector<Tile> joined_tiles(std::vector<Tile> tiles, const std::vector<PlannedCell>& cells,
+                               const std::vector<std::string>& ladder) {
+  std::vector<Tile> joined;
+  std::unordered_map<std::string, std::size_t> open;
+  for (Tile& tile : tiles) {
+    const Need need{tile.cells.front(), tile.from, tile.to};
+    std::size_t place = joined.size();
+    if (tile.parts == 1) {
+      const std::string text = group_text(cells[need.cell].point(), ladder, need);
+      std::size_t& group = open.try_emplace(text, place).first->second;
+      const bool fits =
+          group < place && joined[group].cells.size() + tile.cells.size() <= kLargestJoined;
+      place = group = fits ? group : place;
+    }
+    if (place == joined.size()) {
+      joined.push_back(std::move(tile));
+    } else {
+      Tile& known = joined[place];
+      known.cells.insert(known.cells.end(), tile.cells.begin(), tile.cells.end());
+      known.work += tile.work;
+    }
+  }
+  return joined;
 }
 
 }  // namespace
@@ -94,6 +121,7 @@ bool Demand::precise(const store::SweepCell& cell) const {
 std::vector<Tile> tiles_of(const Experiment& experiment, const std::vector<PlannedCell>& cells,
                            const std::vector<Need>& needs) {
   const std::vector<std::string> ladder = experiment.ladder();
+  const std::span<const std::string> first(ladder.data(), std::min<std::size_t>(ladder.size(), 1));
   std::vector<Tile> tiles;
   std::unordered_map<std::string, std::size_t> open;  // the last tile of each group
   for (const Need& need : needs) {
@@ -101,7 +129,7 @@ std::vector<Tile> tiles_of(const Experiment& experiment, const std::vector<Plann
     const std::size_t parts = experiment.parts(point);
     std::size_t tile = tiles.size();
     if (parts == 1 && !ladder.empty()) {
-      std::size_t& group = open.try_emplace(group_text(point, ladder, need), tile).first->second;
+      std::size_t& group = open.try_emplace(group_text(point, first, need), tile).first->second;
       if (group < tiles.size() && tiles[group].cells.size() == kLargestTile) group = tile;
       tile = group;
     }
@@ -109,7 +137,7 @@ std::vector<Tile> tiles_of(const Experiment& experiment, const std::vector<Plann
     tiles[tile].cells.push_back(need.cell);
     tiles[tile].work += work_of(experiment, point);
   }
-  return tiles;
+  return ladder.size() > 1 ? joined_tiles(std::move(tiles), cells, ladder) : tiles;
 }
 
 double Piece::work() const {

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "dewpoint/store/sweep_file.hpp"
+#include "dewpoint/store/cell_store.hpp"
 #include "dewpoint/studies/plan.hpp"
 #include "dewpoint/studies/study_text.hpp"
 #include "dewpoint/studies/task.hpp"
@@ -81,11 +81,14 @@ struct Tile {
   double rate = 0.0;      // seconds per unit; 0: not measured yet
 };
 
-inline constexpr std::size_t kLargestTile = 64;
+inline constexpr std::size_t kLargestTile = 64;    // cells
+inline constexpr std::size_t kLargestJoined = 32;  // of several rows of the ladder
 
 /// Expected cost of a replica; 1 where the experiment says nothing that can be compared.
 [[nodiscard]] double work_of(const Experiment& experiment, const Point& point);
 
+/// Cells that differ in the first parameter of the ladder alone, a row, come together first. Short
+/// rows that differ in the others too are joined: what they share weighs little in long ones.
 [[nodiscard]] std::vector<Tile> tiles_of(const Experiment& experiment,
                                          const std::vector<PlannedCell>& cells,
                                          const std::vector<Need>& needs);
