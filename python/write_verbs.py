@@ -27,10 +27,6 @@ from ._call import Option, Path, Progress, Values, call
 from .results import Result
 '''
 
-FILES = ("output", "input", "figure", "figures", "resume", "corpus", "checkpoint", "dump", "text",
-         "ids", "tokenizer", "model", "config", "study", "trained", "keys", "queries", "scores",
-         "values")
-
 
 def python_name(option):
     name = option["name"].replace("-", "_")
@@ -39,38 +35,23 @@ def python_name(option):
 
 def default_of(option):
     """The default as a Python value; None: not given."""
-    text, kind = option["default"], option["kind"]
-    if kind == "flag":
+    value = option["default"]
+    if option["kind"] == "flag":
         return False
-    if option["several"]:
+    if option["several"] or option["required"] or option["name"] == "output":
         return None
-    if text == "" or option["required"]:
-        return None
-    if option["list"]:
-        return text
-    if kind == "whole":
-        return int(float(text))
-    if kind == "number":
-        number = float(text)
-        return int(number) if number == int(number) and abs(number) < 2**53 else number
-    return None if option["name"] == "output" else text
+    if isinstance(value, float) and value == int(value) and abs(value) < 2**53:
+        return int(value)
+    return value
+
+
+PLAIN = {"whole": "int", "number": "float", "flag": "bool", "text": "str", "file": "Path",
+         "seed": "int | str"}
 
 
 def type_of(option):
-    kind = option["kind"]
-    plain = {"whole": "int", "number": "float", "flag": "bool", "text": "str"}[kind]
-    about = option["about"].lower()
-    if option["list"]:
-        plain = "Values"
-    elif kind == "text" and option["name"] in FILES:
-        plain = "Path"
-    elif kind == "text" and ("a list" in about or "list of" in about):
-        plain = "Values"
-    elif option["name"] == "seed":
-        plain = "int | str"
-    if option["several"]:
-        plain = f"{plain} | Sequence[{plain}]"
-    return plain
+    plain = "Values" if option["list"] else PLAIN[option["kind"]]
+    return f"{plain} | Sequence[{plain}]" if option["several"] else plain
 
 
 def annotation_of(option):
@@ -94,9 +75,10 @@ def parameters_of(verb):
 
 
 def default_text(option):
+    """What the signature cannot show."""
     if option["several"] and option["default"]:
-        return f" (default {option['default']})"
-    return ""
+        return f" (default {','.join(option['default'])})"
+    return f" (default: {option['otherwise']})" if option["otherwise"] else ""
 
 
 def indented(text, width=4):
@@ -123,7 +105,10 @@ def docstring_of(verb):
 
 
 def kind_text(option):
-    return "text" if option["list"] else option["kind"]
+    """How a value is written on the command line: as in _call.py."""
+    if option["list"] or option["kind"] == "file":
+        return "text"
+    return "whole" if option["kind"] == "seed" else option["kind"]
 
 
 def option_text(option):

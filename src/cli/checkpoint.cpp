@@ -9,9 +9,9 @@
 #include <memory>
 
 #include "cli/answer.hpp"
-#include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "cli/number_options.hpp"
+#include "cli/model_text.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/models/decoder.hpp"
@@ -20,28 +20,48 @@
 namespace dewpoint::cli {
 namespace {
 
-struct GenerateOptions {
-  CommonOptions common;
+struct GenerateVerb {
   std::string checkpoint;
   std::string tokenizer;
   std::string prompt;
   std::size_t steps = 200;
+  int threads = 0;
 };
 
-struct ExportOptions {
+template <class Visitor>
+void describe(Visitor& visit, GenerateVerb& q) {
+  using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
+  describe_checkpoint(visit, q.checkpoint);
+  visit("tokenizer", q.tokenizer, file("tokenizer"), "its file",
+        otherwise("beside the checkpoint"));
+  visit("prompt", q.prompt, "how the text begins");
+  visit("steps", q.steps, in(1.0, 1e5), "tokens to add");
+  describe_threads(visit, q.threads);
+}
+
+struct ExportVerb {
   std::string checkpoint;
   std::string folder;
   bool force = false;
 };
 
-std::filesystem::path tokenizer_path(const GenerateOptions& o) {
+template <class Visitor>
+void describe(Visitor& visit, ExportVerb& q) {
+  using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
+  describe_checkpoint(visit, q.checkpoint);
+  visit("output", q.folder, letter('o'), required, file("folder"),
+        "folder for config.json and model.safetensors");
+  describe_force(visit, q.force);
+}
+
+std::filesystem::path tokenizer_path(const GenerateVerb& o) {
   if (!o.tokenizer.empty()) return o.tokenizer;
   const std::filesystem::path path = o.checkpoint;
   if (std::filesystem::is_directory(path)) return path;
   return path.has_parent_path() ? path.parent_path() : ".";
 }
 
-int run_generate(const GenerateOptions& o) {
+Answer generate_answer(const GenerateVerb& o) {
   const models::Decoder decoder = models::Decoder::open(o.checkpoint);
   const auto tokenizer = text::open_tokenizer(tokenizer_path(o));
   std::vector<int> prompt;
@@ -55,61 +75,36 @@ int run_generate(const GenerateOptions& o) {
   const std::size_t begins = tokenizer->beginning() ? 1 : 0;
   ProgressLine progress("generate");
   std::vector<int> all = prompt;
-  const std::vector<int> more =
-      decoder.generate(prompt, o.steps, tokenizer->beginning(),
-                       {o.common.threads, stop_token(), progress.callback()});
+  const std::vector<int> more = decoder.generate(prompt, o.steps, tokenizer->beginning(),
+                                                 {o.threads, stop_token(), progress.callback()});
   all.insert(all.end(), more.begin(), more.end());
   const std::string text = tokenizer->decode(std::span(all).subspan(begins));
-  print(
-      {{{"answer", "checkpoint generate"}, {"version", version()}, {"tokens", all}, {"text", text}},
-       text + "\n"},
-      o.common.json);
-  return 0;
+  return {
+      {{"answer", "checkpoint generate"}, {"version", version()}, {"tokens", all}, {"text", text}},
+      text + "\n"};
 }
 
-void add_generate(Program& program, CLI::App& checkpoint) {
-  CLI::App* verb =
-      checkpoint.add_subcommand("generate", "Continue a text with the most probable tokens");
-  const auto o = std::make_shared<GenerateOptions>();
-  verb->add_option("checkpoint", o->checkpoint, "Folder with config.json, or llama2.c .bin")
-      ->required();
-  verb->add_option("--tokenizer", o->tokenizer, "Its file; default: beside the checkpoint");
-  verb->add_option("--prompt", o->prompt, "How the text begins");
-  verb->add_option("--steps", o->steps, "Tokens to add")
-      ->transform(whole_number(question::in(1.0, 1e5)))
-      ->capture_default_str();
-  add_common(*verb, o->common);
-  add_example(*verb, "dewpoint checkpoint generate model.bin --prompt 'Once upon a time'");
-  verb->callback([&program, o] { program.action = [o] { return run_generate(*o); }; });
-}
-
-void add_export(Program& program, CLI::App& checkpoint) {
-  CLI::App* verb = checkpoint.add_subcommand("export", "Write a model as a Hugging Face folder");
-  const auto o = std::make_shared<ExportOptions>();
-  verb->add_option("checkpoint", o->checkpoint, "Folder with config.json, or llama2.c .bin")
-      ->required();
-  verb->add_option("-o,--output", o->folder, "Folder for config.json and model.safetensors")
-      ->required();
-  add_force(*verb, o->force);
-  add_example(*verb, "dewpoint checkpoint export model.bin -o model");
-  verb->callback([&program, o] {
-    program.action = [o] {
-      models::Decoder::open(o->checkpoint).save({o->folder, o->force});
-      fmt::print("model   {}\n", o->folder);
-      return 0;
-    };
-  });
+Answer export_answer(const ExportVerb& o) {
+  models::Decoder::open(o.checkpoint).save({o.folder, o.force});
+  return {{{"answer", "checkpoint export"}, {"version", version()}, {"model", o.folder}},
+          fmt::format("model   {}\n", o.folder)};
 }
 
 }  // namespace
 
-void add_checkpoint(Program& program) {
-  CLI::App* checkpoint =
-      program.app.add_subcommand("checkpoint", "A model by itself: generate, export");
-  checkpoint->group("");  // not among the verbs that are shown
-  checkpoint->require_subcommand(1, 1);
-  add_generate(program, *checkpoint);
-  add_export(program, *checkpoint);
+Verb checkpoint_verb() {
+  return group_of("checkpoint", "A model by itself: generate, export", true);
+}
+
+Verb checkpoint_generate_verb() {
+  return verb_of<GenerateVerb>(
+      "checkpoint generate", "Continue a text with the most probable tokens",
+      "dewpoint checkpoint generate model.bin --prompt 'Once upon a time'", generate_answer);
+}
+
+Verb checkpoint_export_verb() {
+  return verb_of<ExportVerb>("checkpoint export", "Write a model as a Hugging Face folder",
+                             "dewpoint checkpoint export model.bin -o model", export_answer);
 }
 
 }  // namespace dewpoint::cli

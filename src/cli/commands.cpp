@@ -1,28 +1,65 @@
 #include "cli/commands.hpp"
 
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
 #include <string_view>
 
 #include "cli/number_options.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/core/build_info.hpp"
 
 namespace dewpoint::cli {
 namespace {
 
-struct Command {
-  std::string_view name;
-  void (*add)(Program&);
+// A verb that is described, or the function of one that declares its options itself.
+struct Entry {
+  std::string_view name;  // the first word
+  Verb (*verb)() = nullptr;
+  void (*add)(Program&) = nullptr;
 };
-constexpr Command kCommands[] = {{"phase", add_phase},         {"condense", add_condense},
-                                 {"query", add_query},         {"dew", add_dew},
-                                 {"train", add_train},         {"heads", add_heads},
-                                 {"scale", add_scale},         {"checkpoint", add_checkpoint},
-                                 {"predict", add_predict},     {"run", add_run},
-                                 {"runs", add_runs},           {"show", add_show},
-                                 {"export", add_export},       {"merge", add_merge},
-                                 {"figure", add_figure},       {"report", add_report},
-                                 {"reproduce", add_reproduce}, {"verify", add_verify},
-                                 {"serve", add_serve},         {"doctor", add_doctor},
-                                 {"manual", add_manual}};
+
+// In the order of the help, a verb before those below it.
+constexpr Entry kVerbs[] = {{"phase", nullptr, add_phase},
+                            {"condense", nullptr, add_condense},
+                            {"query", nullptr, add_query},
+                            {"dew", nullptr, add_dew},
+                            {"train", nullptr, add_train},
+                            {"heads", heads_verb},
+                            {"heads", heads_sweep_verb},
+                            {"scale", scale_verb},
+                            {"scale", scale_explain_verb},
+                            {"scale", scale_fit_verb},
+                            {"checkpoint", checkpoint_verb},
+                            {"checkpoint", checkpoint_generate_verb},
+                            {"checkpoint", checkpoint_export_verb},
+                            {"predict", predict_verb},
+                            {"predict", predict_layer_verb},
+                            {"predict", predict_variant_verb},
+                            {"predict", predict_bounds_verb},
+                            {"predict", predict_phases_verb},
+                            {"predict", predict_critical_verb},
+                            {"predict", predict_depth_verb},
+                            {"predict", predict_scaling_verb},
+                            {"predict", predict_condense_verb},
+                            {"predict", predict_query_verb},
+                            {"predict", predict_softmax_verb},
+                            {"predict", predict_dew_verb},
+                            {"predict", predict_heat_verb},
+                            {"predict", predict_train_verb},
+                            {"run", run_verb},
+                            {"runs", runs_verb},
+                            {"show", show_verb},
+                            {"export", export_verb},
+                            {"merge", merge_verb},
+                            {"figure", figure_verb},
+                            {"report", report_verb},
+                            {"reproduce", reproduce_verb},
+                            {"verify", verify_verb},
+                            {"verify", verify_errata_verb},
+                            {"serve", serve_verb},
+                            {"doctor", doctor_verb},
+                            {"manual", manual_verb}};
 
 void begin(Program& program) {
   program.app.name("dewpoint");
@@ -31,20 +68,68 @@ void begin(Program& program) {
   program.app.require_subcommand(0, 1);
 }
 
+// "scale explain" goes below "scale", which is there already.
+void add_verb(Program& program, const Verb& verb) {
+  CLI::App* parent = &program.app;
+  std::string name = verb.name;
+  for (std::size_t space = 0; (space = name.find(' ')) != std::string::npos;) {
+    parent = parent->get_subcommand(name.substr(0, space));
+    name = name.substr(space + 1);
+  }
+  CLI::App* app = parent->add_subcommand(name, verb.about);
+  parent->require_subcommand(0, 1);
+  if (verb.hidden) app->group("");
+  if (*verb.example != '\0') add_example(*app, verb.example);
+  verb.add(program, *app);
+}
+
+void add(Program& program, const Entry& entry) {
+  if (entry.verb == nullptr) {
+    entry.add(program);
+  } else {
+    add_verb(program, entry.verb());
+  }
+}
+
 }  // namespace
+
+Program::Program()
+    : root(std::make_unique<CLI::App>(
+          "An instrument for the phase transitions of softmax attention.")),
+      app(*root) {}
+
+Program::~Program() = default;
 
 void add_commands(Program& program) {
   begin(program);
-  for (const Command& command : kCommands) command.add(program);
+  for (const Entry& entry : kVerbs) add(program, entry);
   read_numbers_alike(program.app);
 }
 
 void add_command(Program& program, const std::string& name) {
   begin(program);
-  for (const Command& command : kCommands) {
-    if (command.name == name) command.add(program);
+  for (const Entry& entry : kVerbs) {
+    if (entry.name == name) add(program, entry);
   }
   read_numbers_alike(program.app);
+}
+
+void set_call(CLI::App& verb, const std::function<void()>& call) {
+  verb.callback([&verb, call] {
+    if (verb.get_subcommands().empty()) call();
+  });
+}
+
+Verb group_of(const char* name, const char* about, bool hidden) {
+  const auto add = [](Program& program, CLI::App& group) {
+    set_call(group, [&program, &group] {
+      program.action = [&group] {
+        fmt::print("{}", group.help("dewpoint"));
+        return 0;
+      };
+    });
+  };
+  return {name, about, "", add, hidden};
 }
 
 void set_answer(Program& program, const bool& json, Ask ask) {

@@ -1,17 +1,23 @@
-// The verbs of the command line. Each adds its options to the program and leaves an action to run;
-// the whole tree is also what the manual and the completions are made from.
+// The verbs of the command line: one table of them, and the program that they are added to. The
+// whole tree is also what the manual and the completions are made from.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "cli/answer.hpp"
 #include "cli/given.hpp"
 #include "dewpoint/question/field.hpp"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace dewpoint::cli {
 
@@ -22,7 +28,11 @@ using Action = std::function<int()>;
 using Ask = std::function<Answer()>;
 
 struct Program {
-  CLI::App app{"An instrument for the phase transitions of softmax attention."};
+  Program();
+  ~Program();
+
+  std::unique_ptr<CLI::App> root;
+  CLI::App& app;             // the same
   Action action;             // set by the verb that was named
   Ask ask;                   // set by verbs that have an answer; then `action` prints it
   std::string command_line;  // as typed, with a random seed as its number: for the record
@@ -39,27 +49,12 @@ void add_commands(Program& program);
 /// This one alone, with those below it; nothing where there is none.
 void add_command(Program& program, const std::string& name);
 
+// Verbs that declare their options themselves.
 void add_phase(Program& program);
 void add_condense(Program& program);
 void add_query(Program& program);
 void add_dew(Program& program);
 void add_train(Program& program);
-void add_heads(Program& program);
-void add_scale(Program& program);
-void add_checkpoint(Program& program);
-void add_predict(Program& program);
-void add_run(Program& program);
-void add_runs(Program& program);
-void add_show(Program& program);
-void add_export(Program& program);
-void add_merge(Program& program);
-void add_figure(Program& program);
-void add_report(Program& program);
-void add_reproduce(Program& program);
-void add_verify(Program& program);
-void add_serve(Program& program);
-void add_doctor(Program& program);
-void add_manual(Program& program);
 
 /// Options that every computing verb shares.
 struct CommonOptions {

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "cli/commands.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/core/blas.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/kernels.hpp"
@@ -35,9 +35,10 @@ nlohmann::ordered_json findings() {
       {"gnuplot", gnuplot ? nlohmann::ordered_json(*gnuplot) : nlohmann::ordered_json(nullptr)}};
 }
 
-void print_findings(const nlohmann::ordered_json& found) {
-  const auto line = [](const char* name, const std::string& text) {
-    fmt::print("{:<11}{}\n", name, text);
+std::string findings_text(const nlohmann::ordered_json& found) {
+  std::string text;
+  const auto line = [&text](const char* name, const std::string& what) {
+    text += fmt::format("{:<11}{}\n", name, what);
   };
   line("dewpoint", fmt::format("{} (commit {}), built with {}", version(), commit(), compiler()));
   line("processor",
@@ -51,26 +52,24 @@ void print_findings(const nlohmann::ordered_json& found) {
   line("gnuplot", found["gnuplot"].is_null()
                       ? "missing: figures cannot be drawn; install the package gnuplot-nox"
                       : found["gnuplot"].get<std::string>() + ": figures as SVG, PNG and PDF");
+  return text;
+}
+
+struct DoctorVerb {};
+
+template <class Visitor>
+void describe(Visitor&, DoctorVerb&) {}
+
+Answer doctor_answer(const DoctorVerb&) {
+  const nlohmann::ordered_json found = findings();
+  return {found, findings_text(found)};
 }
 
 }  // namespace
 
-void add_doctor(Program& program) {
-  CLI::App* verb = program.app.add_subcommand("doctor", "What this build and this machine have");
-  const auto json = std::make_shared<bool>(false);
-  verb->add_flag("--json", *json, "One JSON object on standard output");
-  add_example(*verb, "dewpoint doctor");
-  verb->callback([&program, json] {
-    program.action = [json] {
-      const auto found = findings();
-      if (*json) {
-        fmt::print("{}\n", found.dump(2));
-      } else {
-        print_findings(found);
-      }
-      return 0;
-    };
-  });
+Verb doctor_verb() {
+  return verb_of<DoctorVerb>("doctor", "What this build and this machine have", "dewpoint doctor",
+                             doctor_answer);
 }
 
 }  // namespace dewpoint::cli

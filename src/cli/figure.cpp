@@ -7,11 +7,11 @@
 #include <memory>
 
 #include "cli/answer.hpp"
-#include "cli/commands.hpp"
 #include "cli/fitted_figure.hpp"
 #include "cli/printable_study.hpp"
 #include "cli/study_record.hpp"
 #include "cli/terminal_style.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/report/figure_file.hpp"
 #include "dewpoint/report/study_figure.hpp"
 #include "dewpoint/report/terminal_figure.hpp"
@@ -21,7 +21,7 @@
 namespace dewpoint::cli {
 namespace {
 
-struct FigureCommand {
+struct FigureVerb {
   std::string study;
   std::vector<std::string> outputs;  // none: the terminal
   report::FigureRequest request;
@@ -30,10 +30,42 @@ struct FigureCommand {
   bool fit_amplitude = false;
   bool data = false;
   bool force = false;
-  bool json = false;
 };
 
-report::FigureRequest request_of(const FigureCommand& o) {
+template <class Visitor>
+void describe_request(Visitor& visit, FigureVerb& q) {
+  using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
+  report::FigureRequest& request = q.request;
+  visit("kind", request.kind, one_of(report::figure_kinds()), "what is drawn");
+  visit("observable", request.observable, "what is shown", otherwise("the first"));
+  visit("x", request.x, "axis to the right");
+  visit("y", request.y, "second axis of a heat map; else one line per value of it");
+  visit("at", q.at, "only there: n=512 or n=128,512, several times if wanted");
+  visit("fit", request.fit, one_of(report::fit_laws()), "scaling: the law that is fitted");
+  visit("log-x", request.log_x, "logarithmic x axis");
+  visit("log-y", request.log_y, "logarithmic y axis");
+  visit("log-colours", request.log_colours, "logarithmic colours of a heat map");
+  visit("diverging", request.diverging, "colours that part at --centre");
+  visit("centre", request.centre, "where diverging colours part: criticality");
+  visit("title", request.title, "above the figure", otherwise("the study's own"));
+}
+
+template <class Visitor>
+void describe(Visitor& visit, FigureVerb& q) {
+  using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
+  visit("study", q.study, positional, required, file("study"), "study file");
+  visit("output", q.outputs, letter('o'), file("figure"),
+        "x.svg, x.png or x.pdf, several if wanted; none: drawn in the terminal");
+  describe_request(visit, q);
+  visit("size", q.collapse.size, one_of({"log-n", "n"}), "collapse: the size that scales");
+  visit("critical", q.collapse.critical, "collapse: hold the critical point here");
+  visit("exponent", q.collapse.exponent, "collapse: hold the exponent of the width here");
+  visit("fit-amplitude", q.fit_amplitude, "collapse: let the height scale with the size too");
+  visit("data", q.data, "the points (x.csv) and the gnuplot script (x.gp) beside it");
+  describe_force(visit, q.force);
+}
+
+report::FigureRequest request_of(const FigureVerb& o) {
   report::FigureRequest request = o.request;
   for (const std::string& place : o.at) request.at.push_back(report::parse_at(place));
   const store::StudySummary summary = printable_summary(store::summarise(o.study));
@@ -42,7 +74,7 @@ report::FigureRequest request_of(const FigureCommand& o) {
   return request;
 }
 
-int run_figure(const FigureCommand& o) {
+Answer figure_answer(const FigureVerb& o) {
   const report::Companions companions{o.data, o.data};
   for (const std::string& output : o.outputs) {
     report::require_figure_places({output, o.force}, companions);
@@ -54,62 +86,18 @@ int run_figure(const FigureCommand& o) {
   for (const std::string& output : o.outputs) {
     report::write_figure(drawn.figure, {output, o.force}, companions);
   }
-  if (o.json) {
-    fmt::print("{}\n",
-               Json{{"study", o.study}, {"figures", o.outputs}, {"fit", drawn.text}}.dump());
-    return 0;
-  }
-  if (o.outputs.empty()) fmt::print("{}", report::terminal_text(drawn.figure, terminal_style()));
-  fmt::print("{}", drawn.text);
-  for (const std::string& output : o.outputs) fmt::print("figure  {}\n", output);
-  return 0;
-}
-
-void add_collapse_options(CLI::App& verb, FigureCommand& o) {
-  verb.add_option("--size", o.collapse.size, "Collapse: the size that scales, log-n or n")
-      ->capture_default_str();
-  verb.add_option("--critical", o.collapse.critical, "Collapse: hold the critical point here");
-  verb.add_option("--exponent", o.collapse.exponent,
-                  "Collapse: hold the exponent of the width here");
-  verb.add_flag("--fit-amplitude", o.fit_amplitude,
-                "Collapse: let the height scale with the size too");
+  std::string text = o.outputs.empty() ? report::terminal_text(drawn.figure, terminal_style()) : "";
+  text += drawn.text;
+  for (const std::string& output : o.outputs) text += fmt::format("figure  {}\n", output);
+  return {{{"study", o.study}, {"figures", o.outputs}, {"fit", drawn.text}}, text, {}, true};
 }
 
 }  // namespace
 
-void add_figure(Program& program) {
-  CLI::App* verb = program.app.add_subcommand(
-      "figure", "A study as a figure: SVG, PNG or PDF, or in the terminal");
-  const auto o = std::make_shared<FigureCommand>();
-  report::FigureRequest& request = o->request;
-  verb->add_option("study", o->study, "Study file")->required();
-  verb->add_option("-o,--output", o->outputs,
-                   "x.svg, x.png or x.pdf, several if wanted; none: drawn in the terminal")
-      ->allow_extra_args(false);
-  verb->add_option("--kind", request.kind,
-                   fmt::format("{}", fmt::join(report::figure_kinds(), ", ")))
-      ->capture_default_str();
-  verb->add_option("--observable", request.observable, "What is shown; the first if not given");
-  verb->add_option("--x", request.x, "Axis to the right");
-  verb->add_option("--y", request.y, "Second axis of a heat map; else one line per value of it");
-  verb->add_option("--at", o->at, "Only there: n=512 or n=128,512, several times if wanted")
-      ->allow_extra_args(false);
-  verb->add_option(
-          "--fit", request.fit,
-          fmt::format("Scaling: the law that is fitted, {}", fmt::join(report::fit_laws(), ", ")))
-      ->capture_default_str();
-  verb->add_flag("--log-x", request.log_x, "Logarithmic x axis");
-  verb->add_flag("--log-y", request.log_y, "Logarithmic y axis");
-  verb->add_flag("--log-colours", request.log_colours, "Logarithmic colours of a heat map");
-  verb->add_flag("--diverging", request.diverging, "Colours that part at --centre");
-  verb->add_option("--centre", request.centre, "Where diverging colours part: criticality");
-  verb->add_option("--title", request.title, "Above the figure; the study's own if not given");
-  add_collapse_options(*verb, *o);
-  verb->add_flag("--data", o->data, "The points (x.csv) and the gnuplot script (x.gp) beside it");
-  add_force(*verb, o->force);
-  verb->add_flag("--json", o->json, "One JSON object on standard output");
-  add_example(*verb, "dewpoint figure phase.study --kind curve -o phase.svg");
-  verb->callback([&program, o] { program.action = [o] { return run_figure(*o); }; });
+Verb figure_verb() {
+  return verb_of<FigureVerb>("figure", "A study as a figure: SVG, PNG or PDF, or in the terminal",
+                             "dewpoint figure phase.study --kind curve -o phase.svg",
+                             figure_answer);
 }
 
 }  // namespace dewpoint::cli

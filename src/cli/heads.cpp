@@ -2,7 +2,6 @@
 // move with the context? From a dump of queries and keys, or from a checkpoint that reads a text.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/heads.hpp"
 
 #include <fmt/format.h>
 
@@ -10,31 +9,81 @@
 
 #include "cli/heads_measurement.hpp"
 #include "cli/heads_text.hpp"
-#include "cli/number_options.hpp"
 #include "cli/study_record.hpp"
 #include "cli/terminal_style.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/checkpoint/head_dump_writer.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/report/head_figures.hpp"
+#include "dewpoint/scaling/schedule.hpp"
 
 namespace dewpoint::cli {
 namespace {
 
-struct HeadsOptions {
+struct HeadsVerb {
   HeadsQuestion question;
-  std::string layout;
-  double scale = 0.0;
   bool no_causal = false;
-  std::size_t window = 0;
-  double softcap = 0.0;
-  std::string output;
+  WrittenStudy output;
   bool map = false;
-  const CLI::Option* scale_option = nullptr;
-  const CLI::Option* window_option = nullptr;
-  const CLI::Option* softcap_option = nullptr;
 };
 
-HeadsQuestion question_of(const HeadsOptions& o, const Given& given) {
+std::vector<std::string> schedule_words() {
+  std::vector<std::string> words;
+  for (const scaling::NamedSchedule& one : scaling::named_schedules()) words.push_back(one.name);
+  return words;
+}
+
+template <class Visitor>
+void describe_text(Visitor& visit, HeadsQuestion& q) {
+  using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
+  describe(visit, q.text);
+  visit("length", q.length, at_least(1.0), "tokens per sequence", otherwise("as trained"),
+        kTextForCheckpoint);
+  visit("sequences", q.sequences, in(1.0, 1e5), "windows of the text", kTextForCheckpoint);
+  visit("rope", q.rope, suggest(rotation_words()),
+        "rotation: own, ntk, yarn, yarn-bare (turns only), linear or dynamic; ntk:4 for a factor",
+        kTextForCheckpoint);
+  visit("perplexity", q.perplexity, "next-token loss by position, per multiplier",
+        kTextForCheckpoint);
+  visit("dump", q.dump_output, file("dump"), "write queries and keys of the first sequence here",
+        kTextForCheckpoint);
+}
+
+template <class Visitor>
+void describe_dump(Visitor& visit, HeadsVerb& q) {
+  using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
+  checkpoint::DumpOptions& dump = q.question.dump;
+  const Group said = group("What a dump does not say itself");
+  visit("layout", dump.layout, suggest({"HND", "NHD", "BHND", "BNHD"}),
+        "HND, NHD, BHND or BNHD: heads, tokens, coordinates", said);
+  visit("scale", dump.scale, above(0.0), "factor of <q,k>", otherwise("1/sqrt(d)"), said);
+  visit("no-causal", q.no_causal, "every query sees every key", said);
+  visit("window", dump.window, at_least(0.0), "a query sees its last so many keys; 0: all", said);
+  visit("softcap", dump.softcap, at_least(0.0), "scores are c tanh(s/c)", said);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, HeadsVerb& verb) {
+  using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
+  HeadsQuestion& q = verb.question;
+  visit("input", q.input, positional, file("heads"),
+        "dump (.safetensors, .npz, folder with q.npy and k.npy) or checkpoint (folder with "
+        "config.json, llama2.c .bin)");
+  visit("beta", q.betas, above(0.0), "also as if the logits were multiplied: a list");
+  visit("schedule", q.schedules, suggest(schedule_words()),
+        "also under a schedule: yarn, log-n, llama-4, ssmax, ..; several if wanted");
+  visit("train-length", q.train_length, at_least(1.0), "length that schedules start from",
+        otherwise("the model's own"));
+  visit("rows", q.rows, in(16.0, 1e7), "queries per octave of n: more give smaller errors");
+  visit("replicates", q.replicates, in(20.0, 1e5), "redrawn heads for the errors");
+  describe(visit, verb.output);
+  visit("map", verb.map, "draw the map of phases in the terminal");
+  describe_text(visit, q);
+  describe_dump(visit, verb);
+  describe(visit, q.common);
+}
+
+HeadsQuestion question_of(const HeadsVerb& o, const Given& given) {
   HeadsQuestion question = o.question;
   if (given.heads != nullptr) {
     question.given = given.heads;
@@ -44,11 +93,8 @@ HeadsQuestion question_of(const HeadsOptions& o, const Given& given) {
     throw Error(Code::bad_value,
                 "input: a dump of queries and keys (.safetensors, .npz) or a checkpoint is needed");
   }
-  if (!o.layout.empty()) question.dump.layout = o.layout;
-  if (o.scale_option->count() > 0) question.dump.scale = o.scale;
   if (o.no_causal) question.dump.causal = false;
-  if (o.window_option->count() > 0) question.dump.window = o.window;
-  if (o.softcap_option->count() > 0) question.dump.softcap = o.softcap;
+  question.force = o.output.force;
   return question;
 }
 
@@ -65,102 +111,37 @@ store::StudyRecord study_of(const HeadsQuestion& question, const HeadsMeasuremen
   return study;
 }
 
-Answer heads_answer(const HeadsOptions& o, const Program& program) {
-  const OutputFile output(o.output, o.question.force);
-  if (!o.output.empty()) require_study_place(output, "heads");
+Answer heads_answer(const HeadsVerb& o, const Program& program) {
+  const OutputFile output(o.output.file, o.output.force);
+  if (o.output.wanted()) require_study_place(output, "heads");
   if (!o.question.dump_output.empty()) {
     require_writable(output.beside(o.question.dump_output), checkpoint::dump_kind());
   }
   const HeadsQuestion question = question_of(o, program.given);
   const HeadsMeasurement found = measure_heads(question);
   const store::StudyRecord study = study_of(question, found, program.command_line);
-  if (!o.output.empty()) store::write_study(output, study);
+  if (o.output.wanted()) store::write_study(output, study);
   Answer answer{heads_json(question, found, study.frames.front()), ""};
-  answer.json["study"] = o.output.empty() ? Json() : Json(o.output);
+  answer.json["study"] = o.output.wanted() ? Json(o.output.file) : Json();
   answer.text = heads_text(question, found);
   if (o.map) {
     answer.text +=
         "\n" + report::terminal_text(report::figure_of_head_map(study, "phase"), terminal_style());
   }
   answer.text += warnings_text(found);
-  if (!o.output.empty()) {
-    answer.text +=
-        fmt::format("\nstudy   {}\nnext    dewpoint figure {} -o heads.svg\n", o.output, o.output);
+  if (o.output.wanted()) {
+    answer.text += fmt::format("\nstudy   {}\nnext    dewpoint figure {} -o heads.svg\n",
+                               o.output.file, o.output.file);
   }
   return answer;
 }
 
-void add_dump_options(CLI::App& verb, HeadsOptions& o) {
-  const char* group = "What a dump does not say itself";
-  verb.add_option("--layout", o.layout, "HND, NHD, BHND or BNHD: heads, tokens, coordinates")
-      ->group(group);
-  o.scale_option =
-      verb.add_option("--scale", o.scale, "Factor of <q,k>; default 1/sqrt(d)")->group(group);
-  verb.add_flag("--no-causal", o.no_causal, "Every query sees every key")->group(group);
-  o.window_option =
-      verb.add_option("--window", o.window, "A query sees its last so many keys; 0: all")
-          ->group(group);
-  o.softcap_option =
-      verb.add_option("--softcap", o.softcap, "Scores are c tanh(s/c)")->group(group);
-}
-
-void add_options(CLI::App& verb, HeadsOptions& o) {
-  HeadsQuestion& q = o.question;
-  verb.add_option("input", q.input,
-                  "Dump (.safetensors, .npz, folder with q.npy and k.npy) or checkpoint (folder "
-                  "with config.json, llama2.c .bin)");
-  verb.add_option("--beta", q.betas, "Also as if the logits were multiplied: a list");
-  verb.add_option("--schedule", q.schedules,
-                  "Also under a schedule: yarn, log-n, llama-4, ssmax, ..; several if wanted")
-      ->allow_extra_args(false);
-  verb.add_option("--train-length", q.train_length,
-                  "Length that schedules start from; default: the model's own")
-      ->transform(whole_number(question::at_least(1.0)));
-  verb.add_option("--rows", q.rows, "Queries per octave of n: more give smaller errors")
-      ->transform(whole_number(question::in(16.0, 1e7)))
-      ->capture_default_str();
-  verb.add_option("--replicates", q.replicates, "Redrawn heads for the errors")
-      ->transform(whole_number(question::in(20.0, 1e5)))
-      ->capture_default_str();
-  verb.add_option("-o,--output", o.output, "Study file");
-  add_force(verb, o.question.force);
-  verb.add_flag("--map", o.map, "Draw the map of phases in the terminal");
-  q.text.add_to(verb);
-  const char* group = "Text for a checkpoint";
-  verb.add_option("--length", q.length, "Tokens per sequence; default: as trained")
-      ->group(group)
-      ->transform(whole_number(question::at_least(1.0)));
-  verb.add_option("--sequences", q.sequences, "Windows of the text")
-      ->group(group)
-      ->transform(whole_number(question::in(1.0, 1e5)))
-      ->capture_default_str();
-  verb.add_option("--rope", q.rope,
-                  "own, ntk, yarn, yarn-bare (turns only), linear or dynamic; ntk:4 for a factor")
-      ->group(group)
-      ->capture_default_str();
-  verb.add_flag("--perplexity", q.perplexity, "Next-token loss by position, per multiplier")
-      ->group(group);
-  verb.add_option("--dump", q.dump_output, "Write queries and keys of the first sequence here")
-      ->group(group);
-  add_dump_options(verb, o);
-}
-
 }  // namespace
 
-void add_heads(Program& program) {
-  CLI::App* verb = program.app.add_subcommand(
-      "heads", "Real heads: diffuse, critical or condensed? From a dump or a checkpoint");
-  verb->require_subcommand(0, 1);
-  const auto o = std::make_shared<HeadsOptions>();
-  add_options(*verb, *o);
-  add_common(*verb, o->question.common);
-  add_example(*verb, "dewpoint heads model.bin --text stories.txt --beta 0.8,1.2 -o heads.study");
-  verb->callback([&program, verb, o] {
-    if (!verb->get_subcommands().empty()) return;
-    set_answer(program, o->question.common.json,
-               [&program, o] { return heads_answer(*o, program); });
-  });
-  add_heads_sweep(program, *verb);
+Verb heads_verb() {
+  return verb_of<HeadsVerb>(
+      "heads", "Real heads: diffuse, critical or condensed? From a dump or a checkpoint",
+      "dewpoint heads model.bin --text stories.txt --beta 0.8,1.2 -o heads.study", heads_answer);
 }
 
 }  // namespace dewpoint::cli

@@ -26,7 +26,7 @@ using diagnosis::HeadSurvey;
 constexpr std::size_t kMostScoreBytes = std::size_t{1} << 29;
 
 HeadSurvey survey_of(const HeadsQuestion& q, std::size_t longest, std::size_t train_length) {
-  const diagnosis::SurveyQuestion question{q.betas,      q.schedules,  q.rows,
+  const diagnosis::SurveyQuestion question{q.betas.text, q.schedules,  q.rows,
                                            q.replicates, q.whole_rows, q.common.seed};
   return diagnosis::head_survey(question, longest, train_length, q.input);
 }
@@ -45,7 +45,7 @@ HeadsMeasurement measure_dumped(const HeadsQuestion& q) {
       q.given != nullptr ? checkpoint::HeadDump::from_pieces(*q.given, q.input, q.dump)
                          : checkpoint::HeadDump::open(q.input, q.dump);
   const std::size_t longest = experiments::longest_context(dump);
-  const HeadSurvey survey = survey_of(q, longest, q.train_length > 0 ? q.train_length : longest);
+  const HeadSurvey survey = survey_of(q, longest, q.train_length.value_or(longest));
   ProgressLine progress("heads");
   HeadsMeasurement found{
       {}, survey.options, diagnosis::dump_parameters(dump), diagnosis::dump_notes(dump), {}};
@@ -70,8 +70,7 @@ std::vector<std::pair<std::string, std::string>> model_parameters(
 
 std::size_t length_of(const HeadsQuestion& q, const models::Decoder& decoder,
                       std::size_t available) {
-  if (q.length > 0) return q.length;
-  return std::min(decoder.config().attention.max_positions, available);
+  return q.length.value_or(std::min(decoder.config().attention.max_positions, available));
 }
 
 /// One sequence: each head is diagnosed as it passes, and forgotten.
@@ -145,8 +144,7 @@ HeadsMeasurement measure_model(const HeadsQuestion& q) {
   const experiments::TokenWindows cut =
       experiments::token_windows(text.tokens, length, q.sequences, text.beginning);
   const std::vector<std::vector<int>>& windows = cut.tokens;
-  const std::size_t trained =
-      q.train_length > 0 ? q.train_length : decoder.config().attention.max_positions;
+  const std::size_t trained = q.train_length.value_or(decoder.config().attention.max_positions);
   const HeadSurvey setting = survey_of(q, length, trained);
   models::ForwardOptions run;
   run.rope = rotation_of(q.rope, decoder.config(), length);
@@ -182,7 +180,7 @@ void refuse_options_without_effect(const HeadsQuestion& q, bool checkpoint) {
   refuse(!q.text.text.empty(), "text");
   refuse(!q.text.ids.empty(), "ids");
   refuse(!q.text.tokenizer.empty(), "tokenizer");
-  refuse(q.length > 0, "length");
+  refuse(q.length.has_value(), "length");
   refuse(q.sequences != 1, "sequences");
   refuse(q.rope != "own", "rope");
   refuse(q.perplexity, "perplexity");

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/commands.hpp"
 #include "cli/model_text.hpp"
+#include "cli/verb.hpp"
 #include "dewpoint/checkpoint/head_dump.hpp"
 #include "dewpoint/core/frame.hpp"
 #include "dewpoint/diagnosis/head_diagnosis.hpp"
@@ -20,18 +20,18 @@
 namespace dewpoint::cli {
 
 struct HeadsQuestion {
-  CommonOptions common;
+  Common common;
   std::string input;
   std::shared_ptr<const checkpoint::DumpPieces> given;  // in the place of the input
-  ModelTextOptions text;
+  ModelTextQuestion text;
   checkpoint::DumpOptions dump;
-  std::size_t length = 0;     // tokens per sequence; 0: as many as the model was trained for
-  std::size_t sequences = 1;  // windows of the text
+  std::optional<std::size_t> length;  // tokens per sequence; none: as the model was trained for
+  std::size_t sequences = 1;          // windows of the text
   std::string rope = "own";
-  std::string betas;                   // multipliers: a list
-  std::vector<std::string> schedules;  // by name
-  std::size_t train_length = 0;        // n0 of the schedules; 0: the model's own
-  std::size_t rows = 512;              // per octave of n
+  question::Grid betas;                     // multipliers
+  std::vector<std::string> schedules;       // by name
+  std::optional<std::size_t> train_length;  // n0 of the schedules; none: the model's own
+  std::size_t rows = 512;                   // per octave of n
   std::size_t replicates = 400;
   bool whole_rows = true;  // also what needs whole rows of scores: companions, tail, growth
   bool perplexity = false;

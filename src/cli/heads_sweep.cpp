@@ -14,10 +14,9 @@
 #include "cli/answer.hpp"
 #include "cli/console.hpp"
 #include "cli/dew_scores.hpp"
-#include "cli/heads.hpp"
 #include "cli/heads_measurement.hpp"
-#include "cli/number_options.hpp"
 #include "cli/study_record.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/frame_json.hpp"
@@ -36,20 +35,38 @@ constexpr const char* kHeadsSweep = "heads sweep";
 /// Those that people use without training for them.
 const std::vector<std::string> kSchedules = {"yarn", "log-n"};
 
-struct SweepOptions {
-  CommonOptions common;
+struct SweepVerb {
+  Common common;
   std::string checkpoint;
-  ModelTextOptions text;
-  std::string lengths;
+  ModelTextQuestion text;
+  question::Counts lengths;
   std::vector<std::string> ropes = {"own", "ntk", "yarn-bare"};
-  std::string multipliers = "0.8:1.4:7";
+  question::Grid multipliers{"0.8:1.4:7"};
   std::size_t sequences = 16;
   std::size_t head_sequences = 4;
-  std::size_t train_length = 0;
-  std::string output;
-  bool force = false;
+  std::optional<std::size_t> train_length;
+  WrittenStudy output;
   std::vector<std::string> figures;
 };
+
+template <class Visitor>
+void describe(Visitor& visit, SweepVerb& q) {
+  using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
+  describe_checkpoint(visit, q.checkpoint);
+  visit("lengths", q.lengths, at_least(1.0), "context lengths: a list", otherwise("as trained"));
+  visit("rope", q.ropes, commas, suggest(rotation_words()),
+        "rotations: own, ntk, yarn, yarn-bare (turns only), linear, dynamic: stretched to the "
+        "length");
+  visit("multipliers", q.multipliers, above(0.0), "a list, or first:last:count; 1 is added");
+  visit("sequences", q.sequences, in(2.0, 1e6), "windows of the text per length");
+  visit("head-sequences", q.head_sequences, in(1.0, 1e5), "windows for the dew points");
+  visit("train-length", q.train_length, at_least(1.0), "length it was trained for",
+        otherwise("the model's own"));
+  describe(visit, q.output);
+  visit("figure", q.figures, file("figure"), "x.svg, x.png or x.pdf; several if wanted");
+  describe(visit, q.text);
+  describe(visit, q.common);
+}
 
 struct Sweep {
   std::vector<std::size_t> lengths;
@@ -63,7 +80,7 @@ struct Sweep {
 // ---- dew points -----------------------------------------------------------------------------
 
 /// The heads of the model at one length under one rotation.
-Frame heads_at(const SweepOptions& o, std::size_t length, const std::string& rope) {
+Frame heads_at(const SweepVerb& o, std::size_t length, const std::string& rope) {
   HeadsQuestion question;
   question.common = o.common;
   question.input = o.checkpoint;
@@ -100,7 +117,7 @@ Estimate factor_of(const Frame& deployed, const Frame& trained, std::size_t trai
 }
 
 /// Over (length, rope): the factor that keeps phases, and the dew points behind it.
-void measure_phases(const SweepOptions& o, Sweep& sweep) {
+void measure_phases(const SweepVerb& o, Sweep& sweep) {
   const Frame trained = heads_at(o, sweep.train_length, "own");
   std::vector<double> lengths(sweep.lengths.begin(), sweep.lengths.end());
   sweep.iso_phase.add_dimension("length", lengths);
@@ -133,12 +150,7 @@ void add_schedules(Sweep& sweep) {
 
 // ---- losses ---------------------------------------------------------------------------------
 
-std::vector<double> multipliers_with_one(const std::string& text) {
-  std::vector<double> multipliers = parse_grid("multipliers", text);
-  if (multipliers.front() <= 0.0) {
-    throw Error(Code::bad_value,
-                fmt::format("multipliers: {} is not above 0", multipliers.front()));
-  }
+std::vector<double> with_one(std::vector<double> multipliers) {
   const auto near_one = [](double m) { return std::abs(m - 1.0) < 1e-9; };
   std::erase_if(multipliers, near_one);
   multipliers.push_back(1.0);
@@ -159,7 +171,7 @@ std::string beginnings_of(const experiments::LossQuestion& question) {
   return one ? ways.front() : fmt::format("{}", fmt::join(by_length, "; "));
 }
 
-Sweep measure(const SweepOptions& o) {
+Sweep measure(const SweepVerb& o) {
   if (!is_checkpoint(o.checkpoint)) {
     throw Error(Code::bad_value,
                 fmt::format("{}: is no checkpoint; a folder with config.json or a llama2.c .bin is "
@@ -169,14 +181,13 @@ Sweep measure(const SweepOptions& o) {
   const models::Decoder decoder = models::Decoder::open(o.checkpoint);
   const ModelText text = read_tokens(o.text, decoder, o.checkpoint);
   Sweep sweep;
-  sweep.train_length =
-      o.train_length > 0 ? o.train_length : decoder.config().attention.max_positions;
-  sweep.lengths = o.lengths.empty() ? std::vector<std::size_t>{sweep.train_length}
-                                    : parse_counts("lengths", o.lengths);
+  sweep.train_length = o.train_length.value_or(decoder.config().attention.max_positions);
+  sweep.lengths =
+      o.lengths.empty() ? std::vector<std::size_t>{sweep.train_length} : o.lengths.values();
   experiments::LossQuestion question;
   question.lengths = sweep.lengths;
   question.multipliers.clear();
-  for (const double m : multipliers_with_one(o.multipliers)) {
+  for (const double m : with_one(o.multipliers.values())) {
     question.multipliers.push_back(experiments::constant_multiplier(m));
   }
   question.sequences = o.sequences;
@@ -218,7 +229,7 @@ Best best_of(const Frame& loss, std::size_t first, std::size_t count) {
           loss.variable("loss_change").cells[best]};
 }
 
-std::string sweep_text(const SweepOptions& o, const Sweep& sweep) {
+std::string sweep_text(const SweepVerb& o, const Sweep& sweep) {
   const std::vector<double>& multipliers = sweep.loss.dimension("multiplier").coordinates;
   const auto one = static_cast<std::size_t>(std::find(multipliers.begin(), multipliers.end(), 1.0) -
                                             multipliers.begin());
@@ -256,7 +267,7 @@ std::string sweep_text(const SweepOptions& o, const Sweep& sweep) {
          fmt::format("windows begin {}\n", sweep.windows_begin);
 }
 
-store::StudyRecord study_of(const SweepOptions& o, const Sweep& sweep, const std::string& command) {
+store::StudyRecord study_of(const SweepVerb& o, const Sweep& sweep, const std::string& command) {
   store::StudyRecord study = begin_study(kHeadsSweep, o.common.seed, command);
   study.parameters = {{"checkpoint", o.checkpoint},
                       {"text", o.text.text.empty() ? o.text.ids : o.text.text},
@@ -268,21 +279,21 @@ store::StudyRecord study_of(const SweepOptions& o, const Sweep& sweep, const std
   return study;
 }
 
-Answer sweep_answer(const SweepOptions& o, const std::string& command) {
-  const OutputFile output(o.output, o.force);
-  if (!o.output.empty()) require_study_place(output, kHeadsSweep);
+Answer sweep_answer(const SweepVerb& o, const Program& program) {
+  const OutputFile output(o.output.file, o.output.force);
+  if (o.output.wanted()) require_study_place(output, kHeadsSweep);
   for (const std::string& figure : o.figures) {
     report::require_figure_places(output.beside(figure));
   }
   const Sweep sweep = measure(o);
-  const store::StudyRecord study = study_of(o, sweep, command);
-  if (!o.output.empty()) store::write_study(output, study);
+  const store::StudyRecord study = study_of(o, sweep, program.command_line);
+  if (o.output.wanted()) store::write_study(output, study);
   for (const std::string& figure : o.figures) {
     report::write_figure(report::figure_of_loss_sweep(study), output.beside(figure));
   }
   Answer answer;
   answer.text = sweep_text(o, sweep);
-  if (!o.output.empty()) answer.text += fmt::format("study   {}\n", o.output);
+  if (o.output.wanted()) answer.text += fmt::format("study   {}\n", o.output.file);
   for (const std::string& figure : o.figures) answer.text += fmt::format("figure  {}\n", figure);
   answer.json = {{"experiment", kHeadsSweep},
                  {"version", version()},
@@ -290,7 +301,7 @@ Answer sweep_answer(const SweepOptions& o, const std::string& command) {
                  {"checkpoint", o.checkpoint},
                  {"train_length", sweep.train_length},
                  {"windows", sweep.windows_begin},
-                 {"study", o.output.empty() ? Json() : Json(o.output)},
+                 {"study", o.output.wanted() ? Json(o.output.file) : Json()},
                  {"loss", to_json(sweep.loss)},
                  {"iso_phase", to_json(sweep.iso_phase)},
                  {"schedules", to_json(sweep.schedules)}};
@@ -299,40 +310,11 @@ Answer sweep_answer(const SweepOptions& o, const std::string& command) {
 
 }  // namespace
 
-void add_heads_sweep(Program& program, CLI::App& heads) {
-  CLI::App* verb = heads.add_subcommand(
-      "sweep", "Loss against a multiplier of the logits, beside the one that keeps the phase");
-  const auto o = std::make_shared<SweepOptions>();
-  verb->add_option("checkpoint", o->checkpoint, "Folder with config.json, or llama2.c .bin")
-      ->required();
-  verb->add_option("--lengths", o->lengths, "Context lengths: a list; default: as trained");
-  verb->add_option(
-          "--rope", o->ropes,
-          "own, ntk, yarn, yarn-bare (turns only), linear, dynamic: stretched to the length")
-      ->delimiter(',')
-      ->capture_default_str();
-  verb->add_option("--multipliers", o->multipliers, "A list, or first:last:count; 1 is added")
-      ->capture_default_str();
-  verb->add_option("--sequences", o->sequences, "Windows of the text per length")
-      ->transform(whole_number(question::in(2.0, 1e6)))
-      ->capture_default_str();
-  verb->add_option("--head-sequences", o->head_sequences, "Windows for the dew points")
-      ->transform(whole_number(question::in(1.0, 1e5)))
-      ->capture_default_str();
-  verb->add_option("--train-length", o->train_length, "Default: the model's own")
-      ->transform(whole_number(question::at_least(1.0)));
-  verb->add_option("-o,--output", o->output, "Study file");
-  add_force(*verb, o->force);
-  verb->add_option("--figure", o->figures, "x.svg, x.png or x.pdf; several if wanted")
-      ->allow_extra_args(false);
-  o->text.add_to(*verb);
-  add_common(*verb, o->common);
-  add_example(
-      *verb, "dewpoint heads sweep model.bin --text stories.txt --lengths 512,1024 -o sweep.study");
-  verb->callback([&program, o] {
-    set_answer(program, o->common.json,
-               [&program, o] { return sweep_answer(*o, program.command_line); });
-  });
+Verb heads_sweep_verb() {
+  return verb_of<SweepVerb>(
+      "heads sweep", "Loss against a multiplier of the logits, beside the one that keeps the phase",
+      "dewpoint heads sweep model.bin --text stories.txt --lengths 512,1024 -o sweep.study",
+      sweep_answer);
 }
 
 }  // namespace dewpoint::cli

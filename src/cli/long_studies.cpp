@@ -29,6 +29,12 @@ std::string first_paragraph(const std::string& text) {
 
 }  // namespace
 
+std::vector<std::string> long_study_names() {
+  std::vector<std::string> names;
+  for (const NamedText& one : kTexts) names.emplace_back(one.name);
+  return names;
+}
+
 const std::vector<LongStudy>& long_studies() {
   static const std::vector<LongStudy> all = [] {
     std::vector<LongStudy> list;

@@ -16,6 +16,9 @@ struct LongStudy {
   std::string text;   // TOML, as `dewpoint run` reads it
 };
 
+/// Their names alone, which cost nothing.
+[[nodiscard]] std::vector<std::string> long_study_names();
+
 /// By name.
 [[nodiscard]] const std::vector<LongStudy>& long_studies();
 

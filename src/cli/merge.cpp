@@ -6,52 +6,49 @@
 #include <memory>
 
 #include "cli/answer.hpp"
-#include "cli/commands.hpp"
 #include "cli/study_record.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/store/sweep_file.hpp"
 
 namespace dewpoint::cli {
 namespace {
 
-struct MergeCommand {
+struct MergeVerb {
   std::vector<std::string> studies;
   std::string output;
   bool force = false;
-  bool json = false;
 };
 
-int run_merge(const MergeCommand& o) {
+template <class Visitor>
+void describe(Visitor& visit, MergeVerb& q) {
+  using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
+  visit("studies", q.studies, positional, required, file("study"), "study files");
+  visit("output", q.output, letter('o'), required, file("study"),
+        "study file to write; one of the same experiment is replaced");
+  describe_force(visit, q.force);
+}
+
+Answer merge_answer(const MergeVerb& o) {
   const OutputFile output(o.output, o.force);
   require_study_place(output);
   store::merge({o.studies.begin(), o.studies.end()}, output);
   const store::StudySummary made = store::summarise(o.output);
-  if (o.json) {
-    fmt::print("{}\n", Json{{"study", o.output},
-                            {"experiment", made.experiment},
-                            {"planned", made.planned},
-                            {"measured", made.measured}}
-                           .dump());
-  } else {
-    fmt::print("{} studies joined: {} cells, {} of them measured\nstudy   {}\n", o.studies.size(),
-               made.planned, made.measured, o.output);
-  }
-  return 0;
+  return {{{"study", o.output},
+           {"experiment", made.experiment},
+           {"planned", made.planned},
+           {"measured", made.measured}},
+          fmt::format("{} studies joined: {} cells, {} of them measured\nstudy   {}\n",
+                      o.studies.size(), made.planned, made.measured, o.output),
+          {},
+          true};
 }
 
 }  // namespace
 
-void add_merge(Program& program) {
-  CLI::App* verb = program.app.add_subcommand(
-      "merge", "Joins studies of one experiment; of a cell that several have, the most replicas");
-  const auto o = std::make_shared<MergeCommand>();
-  verb->add_option("studies", o->studies, "Study files")->required();
-  verb->add_option("-o,--output", o->output,
-                   "Study file to write; one of the same experiment is replaced")
-      ->required();
-  add_force(*verb, o->force);
-  verb->add_flag("--json", o->json, "One JSON object on standard output");
-  add_example(*verb, "dewpoint merge phase.study phase.study -o both.study");
-  verb->callback([&program, o] { program.action = [o] { return run_merge(*o); }; });
+Verb merge_verb() {
+  return verb_of<MergeVerb>(
+      "merge", "Joins studies of one experiment; of a cell that several have, the most replicas",
+      "dewpoint merge phase.study phase.study -o both.study", merge_answer);
 }
 
 }  // namespace dewpoint::cli

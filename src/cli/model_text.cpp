@@ -83,20 +83,9 @@ double factor_of(const std::string& text, const std::string& number) {
 
 }  // namespace
 
-void ModelTextOptions::add_to(CLI::App& verb) {
-  const char* group = "Text for a checkpoint";
-  auto* file = verb.add_option("--text", text, "Text for the model to read")->group(group);
-  verb.add_option("--ids", ids, "Token ids instead, as numbers or .npy")
-      ->group(group)
-      ->excludes(file);
-  verb.add_option("--tokenizer", tokenizer, "Its file; default: beside the checkpoint")
-      ->group(group);
-  verb.add_option("--separator", separator, "What parts texts in the file; each begins anew")
-      ->group(group)
-      ->capture_default_str();
-}
+const std::vector<std::string>& rotation_words() { return kRotations; }
 
-ModelText read_tokens(const ModelTextOptions& options, const models::Decoder& decoder,
+ModelText read_tokens(const ModelTextQuestion& options, const models::Decoder& decoder,
                       const std::filesystem::path& checkpoint) {
   const checkpoint::ModelConfig& config = decoder.config();
   if (!options.ids.empty()) return {read_ids(options.ids, config.vocabulary), {}};

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <filesystem>
 #include <optional>
@@ -11,16 +10,39 @@
 #include <vector>
 
 #include "dewpoint/models/decoder.hpp"
+#include "dewpoint/question/field.hpp"
 
 namespace dewpoint::cli {
 
-struct ModelTextOptions {
+struct ModelTextQuestion {
   std::string text;       // file
   std::string ids;        // file of token ids instead
   std::string tokenizer;  // empty: beside the checkpoint
   std::string separator = "<|endoftext|>";
-  void add_to(CLI::App& verb);
 };
+
+inline constexpr question::Group kTextForCheckpoint = question::group("Text for a checkpoint");
+
+template <class Visitor>
+void describe(Visitor& visit, ModelTextQuestion& q) {
+  using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
+  visit("text", q.text, file("text"), "text for the model to read", kTextForCheckpoint);
+  visit("ids", q.ids, file("numbers"), "token ids, as numbers or .npy", instead_of("text"),
+        kTextForCheckpoint);
+  visit("tokenizer", q.tokenizer, file("tokenizer"), "its file", otherwise("beside the checkpoint"),
+        kTextForCheckpoint);
+  visit("separator", q.separator, "what parts texts in the file; each begins anew",
+        kTextForCheckpoint);
+}
+
+template <class Visitor>
+void describe_checkpoint(Visitor& visit, std::string& checkpoint) {
+  visit("checkpoint", checkpoint, question::positional, question::required,
+        question::file("checkpoint"), "folder with config.json, or llama2.c .bin");
+}
+
+/// Those that rotation_of() knows.
+[[nodiscard]] const std::vector<std::string>& rotation_words();
 
 struct ModelText {
   std::vector<int> tokens;
@@ -30,7 +52,8 @@ struct ModelText {
 /// The tokens of the text, each of its parts after the model's beginning token. Throws
 /// Error{bad_value} naming the option where something is missing or an id is outside the
 /// vocabulary.
-[[nodiscard]] ModelText read_tokens(const ModelTextOptions& options, const models::Decoder& decoder,
+[[nodiscard]] ModelText read_tokens(const ModelTextQuestion& options,
+                                    const models::Decoder& decoder,
                                     const std::filesystem::path& checkpoint);
 
 /// A rotation by name: "own" (nothing), or "ntk", "yarn", "linear", "dynamic" with the factor

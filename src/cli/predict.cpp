@@ -16,36 +16,13 @@
 //   heat       attention as the heat equation run backwards
 //
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
-#include "cli/predict_options.hpp"
+#include "cli/verbs.hpp"
 
 namespace dewpoint::cli {
 
-void add_predict(Program& program) {
-  CLI::App* predict = program.app.add_subcommand(
-      "predict", "The theory: what one layer, many layers or a scaling must do, at any length");
-  predict->require_subcommand(0, 1);
-  predict->callback([&program, predict] {
-    if (!predict->get_subcommands().empty()) return;
-    program.action = [predict] {
-      fmt::print("{}", predict->help("dewpoint"));
-      return 0;
-    };
-  });
-  add_predict_layer(program, *predict);
-  add_predict_variant(program, *predict);
-  add_predict_bounds(program, *predict);
-  add_predict_phases(program, *predict);
-  add_predict_critical(program, *predict);
-  add_predict_depth(program, *predict);
-  add_predict_scaling(program, *predict);
-  add_predict_condense(program, *predict);
-  add_predict_query(program, *predict);
-  add_predict_softmax(program, *predict);
-  add_predict_dew(program, *predict);
-  add_predict_heat(program, *predict);
-  add_predict_train(program, *predict);
+Verb predict_verb() {
+  return group_of("predict",
+                  "The theory: what one layer, many layers or a scaling must do, at any length");
 }
 
 }  // namespace dewpoint::cli

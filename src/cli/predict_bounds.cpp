@@ -13,30 +13,28 @@
 namespace dewpoint::cli {
 namespace {
 
-struct BoundsOptions {
+struct BoundsTheory {
   double n = 0.0;
-  double d = 0.0;
+  std::optional<double> d;
   double rho1 = 0.0;
   double rho2 = 0.0;
   Temperature temperature;
   double alpha = 0.0;
   double q1 = 1.0;
-  double q2 = 1.0;
-  const CLI::Option* d_option = nullptr;
-  const CLI::Option* q2_option = nullptr;
-
-  void add_to(CLI::App& verb) {
-    verb.add_option("--n", n, "Tokens, a real number up to 1e300")->required();
-    d_option = verb.add_option("--d", d, "Dimension, for the gradient; default n");
-    verb.add_option("--rho1", rho1, "Smallest correlation of two tokens")->required();
-    verb.add_option("--rho2", rho2, "Largest correlation of two tokens")->required();
-    temperature.add_to(verb);
-    verb.add_option("--alpha", alpha, "Residual strength in x' = ATT(N(x)) + alpha x")
-        ->capture_default_str();
-    verb.add_option("--q1", q1, "Smallest squared norm of a token")->capture_default_str();
-    q2_option = verb.add_option("--q2", q2, "Largest squared norm of a token; default q1");
-  }
+  std::optional<double> q2;
 };
+
+template <class Visitor>
+void describe(Visitor& visit, BoundsTheory& q) {
+  describe_length(visit, q.n);
+  describe_dimension(visit, q.d);
+  visit("rho1", q.rho1, kCorrelations, "smallest correlation of two tokens", question::required);
+  visit("rho2", q.rho2, kCorrelations, "largest correlation of two tokens", question::required);
+  describe(visit, q.temperature);
+  describe_residual(visit, q.alpha);
+  visit("q1", q.q1, kSquaredNorms, "smallest squared norm of a token");
+  visit("q2", q.q2, kSquaredNorms, "largest squared norm of a token", question::otherwise("q1"));
+}
 
 // The checked question.
 struct BoundsQuestion {
@@ -48,18 +46,16 @@ struct BoundsQuestion {
   }
 };
 
-BoundsQuestion checked(const BoundsOptions& o) {
-  const double log_n = log_length("n", o.n), dimension = o.d_option->count() > 0 ? o.d : o.n;
-  const double q2 = o.q2_option->count() > 0 ? o.q2 : o.q1;
-  require_dimension(dimension);
-  require_correlation("rho1", o.rho1);
-  require_correlation("rho2", o.rho2);
+BoundsQuestion checked(const BoundsTheory& o) {
+  const double log_n = std::log(o.n), q2 = o.q2.value_or(o.q1);
   require(o.rho2 >= o.rho1, "rho2", o.rho2, fmt::format("at least rho1 = {}", o.rho1));
-  require_residual(o.alpha);
-  require_squared_norm("q1", o.q1);
-  require_squared_norm("q2", q2);
   require(q2 >= o.q1, "q2", q2, fmt::format("at least q1 = {}", o.q1));
-  return {{log_n, o.temperature.inverse(log_n), o.rho1, o.rho2}, o.n, dimension, o.alpha, o.q1, q2};
+  return {{log_n, o.temperature.inverse(log_n), o.rho1, o.rho2},
+          o.n,
+          o.d.value_or(o.n),
+          o.alpha,
+          o.q1,
+          q2};
 }
 
 std::vector<Row> weight_bound_rows(const theory::WeightBounds& weights) {
@@ -147,7 +143,7 @@ std::string bounds_text(const BoundsQuestion& b, const Sheet& sheet) {
          "paper (CAS).\n";
 }
 
-Answer answer(const BoundsOptions& o) {
+Answer bounds_answer(const BoundsTheory& o) {
   const BoundsQuestion b = checked(o);
   const theory::WeightBounds weights = theory::weight_bounds(b.tokens);
   Sheet sheet{{"sharper", "published"}, weight_bound_rows(weights)};
@@ -169,12 +165,10 @@ Answer answer(const BoundsOptions& o) {
 
 }  // namespace
 
-void add_predict_bounds(Program& program, CLI::App& predict) {
-  add_question<BoundsOptions>(
-      program, predict,
-      {"bounds", "Bounds from the range of correlations alone",
-       "dewpoint predict bounds --n 4096 --d 128 --rho1 0.4 --rho2 0.6 --gamma 1"},
-      answer);
+Verb predict_bounds_verb() {
+  return verb_of<BoundsTheory>(
+      "predict bounds", "Bounds from the range of correlations alone",
+      "dewpoint predict bounds --n 4096 --d 128 --rho1 0.4 --rho2 0.6 --gamma 1", bounds_answer);
 }
 
 }  // namespace dewpoint::cli

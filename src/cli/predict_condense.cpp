@@ -15,34 +15,30 @@
 namespace dewpoint::cli {
 namespace {
 
-struct CondenseQuestion {
-  double n = 0.0;
-  double load = 1.0;
-  double beta = 0.0;
-  double sigma = 1.0;
-  double signal = 0.0;
-  double planted = 0.0;
-  const CLI::Option* load_option = nullptr;
-  const CLI::Option* beta_option = nullptr;
-  const CLI::Option* signal_option = nullptr;
-  const CLI::Option* planted_option = nullptr;
+constexpr double kMostLoad = 1000.0;
+constexpr double kMostSignal = 1e6;
 
-  void add_to(CLI::App& verb) {
-    verb.add_option("--n", n, "Scores per query, a real number up to 1e300")->required();
-    CLI::Option* by_load = verb.add_option("--t", load, "Load beta/beta_c");
-    CLI::Option* by_beta = verb.add_option("--beta", beta, "Inverse temperature itself");
-    verb.add_option("--sigma", sigma, "Standard deviation of a score")->capture_default_str();
-    CLI::Option* by_signal =
-        verb.add_option("--signal", signal, "A planted key of score s sigma sqrt(2 log N): s");
-    CLI::Option* by_score = verb.add_option("--planted", planted, "A planted key of this score");
-    by_beta->excludes(by_load);
-    by_score->excludes(by_signal);
-    load_option = by_load;
-    beta_option = by_beta;
-    signal_option = by_signal;
-    planted_option = by_score;
-  }
+struct CondenseTheory {
+  double n = 0.0;
+  std::optional<double> t;
+  std::optional<double> beta;
+  double sigma = 1.0;
+  std::optional<double> signal;
+  std::optional<double> planted;
 };
+
+template <class Visitor>
+void describe(Visitor& visit, CondenseTheory& q) {
+  visit("n", q.n, kLengths, "scores per query, a real number", question::required);
+  visit("t", q.t, question::above(0.0, kMostLoad), "load beta/beta_c");
+  visit("beta", q.beta, question::above(0.0), "inverse temperature itself",
+        question::instead_of("t"));
+  visit("sigma", q.sigma, question::in(1e-50, 1e50), "standard deviation of a score");
+  visit("signal", q.signal, question::in(0.0, kMostSignal),
+        "a planted key of score s sigma sqrt(2 log N): s");
+  visit("planted", q.planted, question::at_least(0.0), "a planted key of this score",
+        question::instead_of("signal"));
+}
 
 // The question, checked, in units of the critical point.
 struct Point {
@@ -53,35 +49,24 @@ struct Point {
   [[nodiscard]] double beta() const { return load * theory::freezing_beta(log_n, sigma); }
 };
 
-double load_of(const CondenseQuestion& o, double freezing) {
-  if (o.beta_option->count() > 0) {
-    require(o.beta > 0.0 && o.beta <= 1000.0 * freezing, "beta", o.beta,
-            fmt::format("a number in (0, {:.6g}], 1000 beta_c", 1000.0 * freezing));
-    return o.beta / freezing;
-  }
-  if (o.load_option->count() == 0) {
-    throw Error(Code::bad_value, "t: missing; allowed: --t or --beta, a number > 0");
-  }
-  require(o.load > 0.0 && o.load <= 1000.0, "t", o.load, "a number in (0, 1000]");
-  return o.load;
+double load_of(const CondenseTheory& o, double freezing) {
+  if (o.t) return *o.t;
+  if (!o.beta) throw Error(Code::bad_value, "t: missing; allowed: --t or --beta, a number > 0");
+  require(*o.beta <= kMostLoad * freezing, "beta", *o.beta,
+          fmt::format("a number in (0, {:.6g}], 1000 beta_c", kMostLoad * freezing));
+  return *o.beta / freezing;
 }
 
-Point checked(const CondenseQuestion& o) {
-  const double log_n = log_length("n", o.n);
-  require(o.sigma >= 1e-50 && o.sigma <= 1e50, "sigma", o.sigma, "a number in [1e-50, 1e50]");
-  const double freezing = theory::freezing_beta(log_n, o.sigma);
+Point point_of(const CondenseTheory& o) {
+  const double log_n = std::log(o.n);
   const double unit = o.sigma * std::sqrt(2.0 * log_n);
-  Point point{o.n, log_n, load_of(o, freezing), o.sigma, unit, false, 0.0};
-  if (o.signal_option->count() > 0) {
-    require(o.signal >= 0.0 && o.signal <= 1e6, "signal", o.signal, "a number in [0, 1e6]");
-    point.signal = o.signal;
+  const double load = load_of(o, theory::freezing_beta(log_n, o.sigma));
+  Point point{o.n, log_n, load, o.sigma, unit, o.signal || o.planted, o.signal.value_or(0.0)};
+  if (o.planted) {
+    require(*o.planted <= kMostSignal * unit, "planted", *o.planted,
+            fmt::format("a number in [0, {:.6g}], a signal up to 1e6", kMostSignal * unit));
+    point.signal = *o.planted / unit;
   }
-  if (o.planted_option->count() > 0) {
-    require(o.planted >= 0.0 && o.planted <= 1e6 * unit, "planted", o.planted,
-            fmt::format("a number in [0, {:.6g}], a signal up to 1e6", 1e6 * unit));
-    point.signal = o.planted / unit;
-  }
-  point.has_key = o.signal_option->count() + o.planted_option->count() > 0;
   return point;
 }
 
@@ -200,8 +185,8 @@ Sheet retrieval(const Point& p, const studies::CondensePrediction& c) {
   return sheet;
 }
 
-Answer answer(const CondenseQuestion& o) {
-  const Point p = checked(o);
+Answer condense_theory_answer(const CondenseTheory& o) {
+  const Point p = point_of(o);
   const studies::CondensePrediction c = studies::condense_prediction(p.log_n, p.load);
   const Sheet fixed = constants(p, c), key = retrieval(p, c);
   Sheet quantities{{"exact", "law", "limit", "published"}, weight_rows(p, c)};
@@ -222,12 +207,10 @@ Answer answer(const CondenseQuestion& o) {
 
 }  // namespace
 
-void add_predict_condense(Program& program, CLI::App& predict) {
-  add_question<CondenseQuestion>(
-      program, predict,
-      {"condense", "Softmax over up to 1e300 Gaussian scores, and a planted key",
-       "dewpoint predict condense --n 1e6 --t 1.5 --signal 0.9"},
-      answer);
+Verb predict_condense_verb() {
+  return verb_of<CondenseTheory>(
+      "predict condense", "Softmax over up to 1e300 Gaussian scores, and a planted key",
+      "dewpoint predict condense --n 1e6 --t 1.5 --signal 0.9", condense_theory_answer);
 }
 
 }  // namespace dewpoint::cli

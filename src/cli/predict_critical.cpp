@@ -12,17 +12,18 @@
 namespace dewpoint::cli {
 namespace {
 
-struct CriticalOptions {
+struct CriticalTheory {
   double n = 0.0;
   int d = 64;
   double rho = 0.0;
-
-  void add_to(CLI::App& verb) {
-    verb.add_option("--n", n, "Tokens, a real number up to 1e300")->required();
-    verb.add_option("--d", d, "Dimension of the tokens, or of a head")->capture_default_str();
-    verb.add_option("--rho", rho, "Correlation of two tokens")->required();
-  }
 };
+
+template <class Visitor>
+void describe(Visitor& visit, CriticalTheory& q) {
+  describe_length(visit, q.n);
+  visit("d", q.d, question::in(2.0, 1e6), "dimension of the tokens, or of a head");
+  describe_correlation(visit, q.rho, question::required);
+}
 
 // A critical point given as a reduced scale c; nothing leaves the columns empty.
 Row critical_row(const char* key, const char* symbol, std::optional<double> scale, double spread,
@@ -31,14 +32,14 @@ Row critical_row(const char* key, const char* symbol, std::optional<double> scal
   return {key, symbol, {*scale, *scale / spread, *scale / spread * log_n}, meaning};
 }
 
-Row gaussian_row(const CriticalOptions& o, double log_n) {
+Row gaussian_row(const CriticalTheory& o, double log_n) {
   const auto scale = theory::gaussian_critical_scale(log_n, o.d, o.rho);
   return critical_row("gaussian", "Gaussian", scale, 1.0 - o.rho, log_n,
                       scale ? "correlations fluctuate by √(1/d); first order in 1/d"
                             : "none: so many Gaussian scores freeze before the odds are even");
 }
 
-Row annealed_row(const CriticalOptions& o, double log_n) {
+Row annealed_row(const CriticalTheory& o, double log_n) {
   const auto row = [&](std::optional<double> scale, const char* meaning) {
     return critical_row("annealed", "annealed", scale, 1.0 - o.rho, log_n, meaning);
   };
@@ -50,7 +51,7 @@ Row annealed_row(const CriticalOptions& o, double log_n) {
                           : "none: beyond the range of this average, beta grows as a power of n");
 }
 
-std::vector<Row> sphere_rows(const CriticalOptions& o, double log_n) {
+std::vector<Row> sphere_rows(const CriticalTheory& o, double log_n) {
   const auto row = [&](const char* key, const char* symbol, double beta, const char* meaning) {
     return critical_row(key, symbol, beta / log_n, 1.0, log_n, meaning);
   };
@@ -65,10 +66,8 @@ std::vector<Row> sphere_rows(const CriticalOptions& o, double log_n) {
           "its leading law, good for n far beyond e^d")};
 }
 
-Answer answer(const CriticalOptions& o) {
-  const double log_n = log_length("n", o.n), spread = 1.0 - o.rho;
-  require(o.d >= 2 && o.d <= 1000000, "d", o.d, "a whole number in [2, 1000000]");
-  require_correlation("rho", o.rho);
+Answer critical_answer(const CriticalTheory& o) {
+  const double log_n = std::log(o.n), spread = 1.0 - o.rho;
   Sheet sheet{{"c", "gamma", "beta"},
               {critical_row("simplex_limit", "simplex, n -> infinity", 1.0, spread, log_n,
                             "all correlations equal rho: gamma = 1/(1 - rho)"),
@@ -86,12 +85,10 @@ Answer answer(const CriticalOptions& o) {
 
 }  // namespace
 
-void add_predict_critical(Program& program, CLI::App& predict) {
-  add_question<CriticalOptions>(
-      program, predict,
-      {"critical", "Where the transition is, by several models of the tokens",
-       "dewpoint predict critical --n 1024 --d 64 --rho 0.5"},
-      answer);
+Verb predict_critical_verb() {
+  return verb_of<CriticalTheory>(
+      "predict critical", "Where the transition is, by several models of the tokens",
+      "dewpoint predict critical --n 1024 --d 64 --rho 0.5", critical_answer);
 }
 
 }  // namespace dewpoint::cli

@@ -11,7 +11,6 @@
 #include <numbers>
 #include <optional>
 
-#include "cli/number_options.hpp"
 #include "cli/predict_options.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/theory/simplex_depth.hpp"
@@ -24,35 +23,43 @@ constexpr long long kMostLayers = 1000000;  // searched for the collapse, in wel
 constexpr int kMostListed = 100000;
 constexpr double kTinyDecorrelation = 1e-6;  // shown as a power of ten below
 
-struct DepthOptions {
-  SimplexOptions simplex;
-  ClusterOptions clusters;
+struct DepthTheory {
+  double n = 0.0;
+  std::optional<double> d;
+  std::optional<double> rho;
+  Temperature temperature;
+  double alpha = 0.0;
+  double q = 1.0;
+  std::optional<double> tau, rho_rest, rho_cluster;
   int layers = 12;
   double threshold = 0.999;
-  const CLI::Option* tau_option = nullptr;
 
-  void add_to(CLI::App& verb);
-  [[nodiscard]] bool clustered() const { return tau_option->count() > 0; }
+  [[nodiscard]] bool clustered() const { return tau || rho_rest || rho_cluster; }
 };
 
-// Clusters are given by all three of their options, and instead of what only a simplex uses.
-void DepthOptions::add_to(CLI::App& verb) {
-  simplex.add_to(verb);
-  simplex.rho_option->required(false);
-  const auto cluster_options = clusters.add_to(verb);
-  tau_option = cluster_options.front();
-  verb.add_option("--layers", layers, "Layers to list")
-      ->transform(whole_number(question::in(1.0, 1e5)))
-      ->capture_default_str();
-  CLI::Option* by_threshold =
-      verb.add_option("--threshold", threshold, "Tokens have collapsed when rho exceeds this")
-          ->capture_default_str();
-  for (CLI::Option* option : cluster_options) {
-    for (CLI::Option* other : cluster_options)
-      if (other != option) option->needs(other);
-    for (CLI::Option* other : {simplex.rho_option, simplex.d_option, by_threshold})
-      option->excludes(other);
-  }
+template <class Visitor>
+void describe(Visitor& visit, DepthTheory& q) {
+  describe_length(visit, q.n);
+  describe_dimension(visit, q.d, question::not_with("tau"));
+  describe_correlation(visit, q.rho, question::not_with("tau"));
+  describe(visit, q.temperature);
+  describe_residual(visit, q.alpha);
+  describe_squared_norm(visit, q.q);
+  describe_clusters(visit, q, question::group("Clusters, instead of --rho"));
+  visit("layers", q.layers, question::in(1.0, kMostListed), "layers to list");
+  visit("threshold", q.threshold, question::below(0.0, 1.0),
+        "tokens have collapsed when rho exceeds this", question::not_with("tau"));
+}
+
+// Clusters are given by all three of their members.
+Clusters clusters_of(const DepthTheory& q) {
+  const auto given = [](const char* name, const std::optional<double>& value) {
+    if (value) return *value;
+    throw Error(
+        Code::bad_value,
+        fmt::format("{}: missing; clusters need --tau, --rho-rest and --rho-cluster", name));
+  };
+  return {given("tau", q.tau), given("rho-rest", q.rho_rest), given("rho-cluster", q.rho_cluster)};
 }
 
 // Layers for which q stays a double: √q' ≤ 1 + α√q since all outputs of attention are in the unit
@@ -66,15 +73,15 @@ long long layers_within_range(double residual, double squared_norm) {
   return layers;
 }
 
-// The checked layer that is repeated, whatever the tokens are.
-SimplexLayer repeated_layer(const DepthOptions& o) {
-  if (!o.clustered() && o.simplex.rho_option->count() == 0) {
+// The layer that is repeated, whatever the tokens are.
+SimplexLayer repeated_layer(const DepthTheory& q) {
+  if (!q.clustered() && !q.rho) {
     throw Error(Code::bad_value,
                 "rho: missing; allowed: --rho, or --tau, --rho-rest and --rho-cluster");
   }
-  const SimplexLayer layer = o.simplex.layer();
-  require(layer.inverse_temperature > 0.0, "beta", layer.inverse_temperature, "above 0");
-  return layer;
+  const double log_n = std::log(q.n), beta = q.temperature.inverse(log_n);
+  require(beta > 0.0, "beta", beta, "above 0");
+  return {q.n, log_n, q.d.value_or(q.n), q.rho.value_or(0.0), beta, q.alpha, q.q};
 }
 
 void require_layers(int layers, long long most) {
@@ -141,8 +148,7 @@ std::string simplex_text(const SimplexLayer& layer, const Json& json) {
       leading.is_null() ? "; needs c > 1, rho > 0, alpha = 0" : "");
 }
 
-Answer simplex_answer(const DepthOptions& o, const SimplexLayer& layer, long long most) {
-  require(o.threshold >= 0.0 && o.threshold < 1.0, "threshold", o.threshold, "in [0, 1)");
+Answer simplex_answer(const DepthTheory& o, const SimplexLayer& layer, long long most) {
   require_layers(o.layers, most);
   const theory::SimplexStack stack{layer.log_n, layer.inverse_temperature, layer.residual};
   const auto start = theory::simplex_state(layer.squared_norm, layer.correlation);
@@ -174,8 +180,7 @@ Json cluster_records(const std::vector<theory::TwoLevelState>& states) {
   return records;
 }
 
-std::string cluster_text(const ClusterOptions& clusters, const SimplexLayer& layer,
-                         const Json& records) {
+std::string cluster_text(const Clusters& clusters, const SimplexLayer& layer, const Json& records) {
   const std::vector<Column> columns = {{"layer", "layer"},
                                        {"squared_norm", "q"},
                                        {"log10_cluster_decorrelation", "log10(1 - ρ_cluster)"},
@@ -189,8 +194,8 @@ std::string cluster_text(const ClusterOptions& clusters, const SimplexLayer& lay
       layer.residual, layer.inverse_temperature, layer.gamma(), to_text(records, columns));
 }
 
-Answer cluster_answer(const DepthOptions& o, const SimplexLayer& layer, long long most) {
-  const ClusterOptions& clusters = o.clusters;
+Answer cluster_answer(const DepthTheory& o, const SimplexLayer& layer, long long most) {
+  const Clusters clusters = clusters_of(o);
   clusters.check();
   require_layers(o.layers, most);
   const auto simplex = theory::two_level_simplex(clusters.log_length(layer.n), clusters.tau,
@@ -211,7 +216,7 @@ Answer cluster_answer(const DepthOptions& o, const SimplexLayer& layer, long lon
   return {json, cluster_text(clusters, layer, json["layers"])};
 }
 
-Answer answer(const DepthOptions& o) {
+Answer depth_answer(const DepthTheory& o) {
   const SimplexLayer layer = repeated_layer(o);
   const long long most = layers_within_range(layer.residual, layer.squared_norm);
   return o.clustered() ? cluster_answer(o, layer, most) : simplex_answer(o, layer, most);
@@ -219,11 +224,10 @@ Answer answer(const DepthOptions& o) {
 
 }  // namespace
 
-void add_predict_depth(Program& program, CLI::App& predict) {
-  add_question<DepthOptions>(program, predict,
-                             {"depth", "Layer after layer until the tokens merge",
-                              "dewpoint predict depth --n 1e6 --rho 0.5 --gamma 2.4 --layers 10"},
-                             answer);
+Verb predict_depth_verb() {
+  return verb_of<DepthTheory>("predict depth", "Layer after layer until the tokens merge",
+                              "dewpoint predict depth --n 1e6 --rho 0.5 --gamma 2.4 --layers 10",
+                              depth_answer);
 }
 
 }  // namespace dewpoint::cli

@@ -19,15 +19,16 @@
 namespace dewpoint::cli {
 namespace {
 
-struct DewQuestion {
+struct DewTheory {
   std::string law;
-  std::string n = "1e2:1e15:14:log";
-
-  void add_to(CLI::App& verb) {
-    verb.add_option("--law", law, score_law_help())->required();
-    verb.add_option("--n", n, "Keys: a list, or first:last:count[:log]")->capture_default_str();
-  }
+  question::Grid n{"1e2:1e15:14:log"};
 };
+
+template <class Visitor>
+void describe(Visitor& visit, DewTheory& q) {
+  describe_law(visit, q.law);
+  visit("n", q.n, question::in(3.0, 1e300), "keys: a list, or first:last:count[:log]");
+}
 
 /// The power law of the gaps next to the query, for keys on a sphere or a part of it.
 std::optional<theory::KeyLaw> local_law(const std::string& text) {
@@ -45,7 +46,7 @@ std::optional<theory::KeyLaw> local_law(const std::string& text) {
 
 Json continuous_record(const ContinuousLaw& law, const std::optional<theory::KeyLaw>& local,
                        double n) {
-  const double log_n = log_length("n", n);
+  const double log_n = std::log(n);
   Json record = {{"n", n},
                  {"beta_pr", theory::participation_beta(*law.depth, log_n)},
                  {"beta_edge", theory::edge_beta(*law.depth, log_n)},
@@ -59,8 +60,7 @@ Json continuous_record(const ContinuousLaw& law, const std::optional<theory::Key
 }
 
 Json simplex_record(double gap, double n) {
-  const double log_n = log_length("n", n);
-  require(n >= 3.0, "n", n, "at least 3");
+  const double log_n = std::log(n);
   return {{"n", n},
           {"beta_dew", theory::simplex_annealed_beta(log_n, gap)},
           {"beta_pr", theory::simplex_participation_beta(log_n, gap)}};
@@ -86,8 +86,8 @@ Answer simplex_answer(double rho, const std::vector<double>& lengths) {
                             rho, to_text(records, kSimplexColumns))};
 }
 
-Answer answer(const DewQuestion& o) {
-  const std::vector<double> lengths = parse_grid("n", o.n);
+Answer dew_theory_answer(const DewTheory& o) {
+  const std::vector<double> lengths = o.n.values();
   const scores::LawText parsed(o.law, scores::score_law_names());
   if (parsed.name() == "simplex") {
     (void)scores::score_law(o.law);  // refuses what is no law
@@ -97,7 +97,6 @@ Answer answer(const DewQuestion& o) {
   const std::optional<theory::KeyLaw> local = local_law(o.law);
   Json records = Json::array();
   for (const double n : lengths) {
-    require(n >= 3.0, "n", n, "at least 3");
     records.push_back(continuous_record(law, local, n));
   }
   Json json = heading("dew", {{"law", law.name}, {"n", lengths}});
@@ -117,11 +116,10 @@ Answer answer(const DewQuestion& o) {
 
 }  // namespace
 
-void add_predict_dew(Program& program, CLI::App& predict) {
-  add_question<DewQuestion>(program, predict,
-                            {"dew", "Where a law of scores condenses, by every definition, over n",
-                             "dewpoint predict dew --law sphere:d=64 --n 1e3,1e6,1e9"},
-                            answer);
+Verb predict_dew_verb() {
+  return verb_of<DewTheory>(
+      "predict dew", "Where a law of scores condenses, by every definition, over n",
+      "dewpoint predict dew --law sphere:d=64 --n 1e3,1e6,1e9", dew_theory_answer);
 }
 
 }  // namespace dewpoint::cli

@@ -13,40 +13,31 @@
 namespace dewpoint::cli {
 namespace {
 
-struct HeatQuestion {
+struct HeatTheory {
   int d = 3;
   double kappa = 2.0;
   double angle = 0.7;
   double n = 1e5;
+  question::Grid beta{"10,30,100,300"};
+  question::Counts harmonics{"1,2,3,5,8"};
   double residual = 0.0;
-  std::string beta = "10,30,100,300";
-  std::string degrees = "1,2,3,5,8";
-
-  void add_to(CLI::App& verb) {
-    verb.add_option("--d", d, "Dimension of query and keys")->capture_default_str();
-    verb.add_option("--kappa", kappa, "Concentration of von Mises-Fisher keys")
-        ->capture_default_str();
-    verb.add_option("--angle", angle, "Angle of the query from their centre")
-        ->capture_default_str();
-    verb.add_option("--n", n, "Keys, for the noise")->capture_default_str();
-    verb.add_option("--beta", beta, "Inverse temperatures: a list, or first:last:count[:log]")
-        ->capture_default_str();
-    verb.add_option("--harmonics", degrees, "Degrees of harmonics, a list")->capture_default_str();
-    verb.add_option("--residual", residual,
-                    "Share r of the residual in q' = N(r q + (1 - r) ATT(q))")
-        ->capture_default_str();
-  }
 };
 
-void check(const HeatQuestion& o) {
-  require(o.d >= 2 && o.d <= 512, "d", o.d, "a whole number in [2, 512]");
-  require(o.kappa > 0.0 && o.kappa <= 1e6, "kappa", o.kappa, "a number in (0, 1e6]");
-  require(o.angle > 0.0 && o.angle < 3.14159265, "angle", o.angle, "in (0, pi)");
-  require(o.residual >= 0.0 && o.residual < 1.0, "residual", o.residual, "in [0, 1)");
+template <class Visitor>
+void describe(Visitor& visit, HeatTheory& q) {
+  visit("d", q.d, question::in(2.0, 512.0), "dimension of query and keys");
+  visit("kappa", q.kappa, question::above(0.0, 1e6), "concentration of von Mises-Fisher keys");
+  visit("angle", q.angle, question::between(0.0, 3.14159265),
+        "angle of the query from their centre");
+  visit("n", q.n, kLengths, "keys, for the noise");
+  visit("beta", q.beta, question::above(0.0, 1e11),
+        "inverse temperatures: a list, or first:last:count[:log]");
+  visit("harmonics", q.harmonics, question::in(1.0, 64.0), "degrees of harmonics, a list");
+  visit("residual", q.residual, question::below(0.0, 1.0),
+        "share r of the residual in q' = N(r q + (1 - r) ATT(q))");
 }
 
-Json drift_record(const HeatQuestion& o, const theory::DriftQuery& place, double beta) {
-  require(beta > 0.0 && beta <= 1e11, "beta", beta, "a number in (0, 1e11]");
+Json drift_record(const HeatTheory& o, const theory::DriftQuery& place, double beta) {
   const theory::VonMisesFisherQuery query{o.d, beta, o.kappa, o.angle};
   const auto exact = theory::population_output(query);
   const auto first = theory::population_output_expansion(query, 1);
@@ -60,8 +51,7 @@ Json drift_record(const HeatQuestion& o, const theory::DriftQuery& place, double
           {"noise_to_signal", theory::noise_to_signal_law(place, beta)}};
 }
 
-Json harmonic_record(const HeatQuestion& o, double beta, double degree) {
-  require(degree >= 1.0 && degree <= 64.0, "harmonics", degree, "whole numbers in [1, 64]");
+Json harmonic_record(const HeatTheory& o, double beta, double degree) {
   const theory::HarmonicStep step{o.d, static_cast<int>(degree), beta, 1.0 - o.residual};
   return {{"degree", degree},
           {"beta", beta},
@@ -72,16 +62,15 @@ Json harmonic_record(const HeatQuestion& o, double beta, double degree) {
           {"deconvolution", theory::deconvolution_growth(step)}};
 }
 
-Answer answer(const HeatQuestion& o) {
-  check(o);
+Answer heat_theory_answer(const HeatTheory& o) {
   const double gradient = o.kappa * std::sin(o.angle);
   const double log_density = theory::log_von_mises_fisher_density(o.d, o.kappa, o.angle);
-  const theory::DriftQuery place{o.d, log_length("n", o.n), log_density, gradient};
+  const theory::DriftQuery place{o.d, std::log(o.n), log_density, gradient};
   const double heat_beta = std::exp(theory::log_heat_scale(place));
   Json drift = Json::array(), harmonics = Json::array();
-  for (const double beta : parse_grid("beta", o.beta)) {
+  for (const double beta : o.beta.values()) {
     drift.push_back(drift_record(o, place, beta));
-    for (const std::size_t degree : parse_counts("harmonics", o.degrees)) {
+    for (const std::size_t degree : o.harmonics.values()) {
       harmonics.push_back(harmonic_record(o, beta, static_cast<double>(degree)));
     }
   }
@@ -117,12 +106,11 @@ Answer answer(const HeatQuestion& o) {
 
 }  // namespace
 
-void add_predict_heat(Program& program, CLI::App& predict) {
-  add_question<HeatQuestion>(
-      program, predict,
-      {"heat", "Attention as the heat equation run backwards",
-       "dewpoint predict heat --d 3 --kappa 2 --angle 0.7 --n 1e5 --beta 10,100"},
-      answer);
+Verb predict_heat_verb() {
+  return verb_of<HeatTheory>(
+      "predict heat", "Attention as the heat equation run backwards",
+      "dewpoint predict heat --d 3 --kappa 2 --angle 0.7 --n 1e5 --beta 10,100",
+      heat_theory_answer);
 }
 
 }  // namespace dewpoint::cli

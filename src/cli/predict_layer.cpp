@@ -15,6 +15,30 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+struct LayerTheory {
+  double n = 0.0;
+  std::optional<double> d;
+  double rho = 0.0;
+  Temperature temperature;
+  double alpha = 0.0;
+  double q = 1.0;
+};
+
+template <class Visitor>
+void describe(Visitor& visit, LayerTheory& q) {
+  describe_length(visit, q.n);
+  describe_dimension(visit, q.d);
+  describe_correlation(visit, q.rho, question::required);
+  describe(visit, q.temperature);
+  describe_residual(visit, q.alpha);
+  describe_squared_norm(visit, q.q);
+}
+
+SimplexLayer layer_of(const LayerTheory& q) {
+  const double log_n = std::log(q.n);
+  return {q.n, log_n, q.d.value_or(q.n), q.rho, q.temperature.inverse(log_n), q.alpha, q.q};
+}
+
 double scaled_residual(const SimplexLayer& layer) {
   return layer.residual * std::sqrt(layer.squared_norm);
 }
@@ -115,8 +139,8 @@ std::string layer_text(const SimplexLayer& layer, const Sheet& sheet) {
   return text;
 }
 
-Answer answer(const SimplexOptions& o) {
-  const SimplexLayer layer = o.layer();
+Answer layer_answer(const LayerTheory& q) {
+  const SimplexLayer layer = layer_of(q);
   const Sheet sheet = layer_sheet(layer);
   Json json = heading("layer", parameters_of(layer));
   json["phase"] = {{"name", phase_name(layer.scaling_variable())},
@@ -130,11 +154,9 @@ Answer answer(const SimplexOptions& o) {
 
 }  // namespace
 
-void add_predict_layer(Program& program, CLI::App& predict) {
-  add_question<SimplexOptions>(program, predict,
-                               {"layer", "One layer on a regular simplex of tokens, exactly",
-                                "dewpoint predict layer --n 1e6 --rho 0.5 --gamma 2.2"},
-                               answer);
+Verb predict_layer_verb() {
+  return verb_of<LayerTheory>("predict layer", "One layer on a regular simplex of tokens, exactly",
+                              "dewpoint predict layer --n 1e6 --rho 0.5 --gamma 2.2", layer_answer);
 }
 
 }  // namespace dewpoint::cli

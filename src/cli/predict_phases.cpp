@@ -14,19 +14,19 @@
 namespace dewpoint::cli {
 namespace {
 
-struct PhasesOptions {
-  std::string n;
-  ClusterOptions clusters;
-  std::string gamma;
-
-  void add_to(CLI::App& verb) {
-    verb.add_option("--n", n, "Tokens, a list: 1e3,1e6,1e12")->required();
-    for (CLI::Option* option : clusters.add_to(verb)) option->required();
-    verb.add_option(
-        "--gamma", gamma,
-        "beta = gamma log n: a list, or first:last:count[:log]; default around the borders");
-  }
+struct PhasesTheory {
+  question::Grid n;
+  Clusters clusters;
+  question::Grid gamma;
 };
+
+template <class Visitor>
+void describe(Visitor& visit, PhasesTheory& q) {
+  visit("n", q.n, kLengths, "tokens, a list: 1e3,1e6,1e12", question::required);
+  describe_clusters(visit, q.clusters, question::required);
+  visit("gamma", q.gamma, question::in(0.0, 1e90), "beta/log n: a list, or first:last:count[:log]",
+        question::otherwise("around the borders"));
+}
 
 // Below, at, between and above the borders.
 std::vector<double> gammas_around(const std::optional<theory::ClusterPhase>& middle,
@@ -40,17 +40,14 @@ std::vector<double> gammas_around(const std::optional<theory::ClusterPhase>& mid
   return gammas;
 }
 
-std::vector<double> cluster_gammas(const PhasesOptions& o,
+std::vector<double> cluster_gammas(const PhasesTheory& o,
                                    const std::optional<theory::ClusterPhase>& middle) {
   if (o.gamma.empty()) return gammas_around(middle, theory::critical_gamma(o.clusters.rho_rest));
-  std::vector<double> gammas = parse_grid("gamma", o.gamma);
-  for (const double gamma : gammas)
-    require(gamma >= 0.0 && gamma <= 1e90, "gamma", gamma, "a number in [0, 1e90]");
-  return gammas;
+  return o.gamma.values();
 }
 
 // The largest of the three exponents of n names who holds the row as n → ∞.
-std::string holder(const ClusterOptions& o, double gamma) {
+std::string holder(const Clusters& o, double gamma) {
   const double cluster = o.tau - gamma * (1.0 - o.rho_cluster);
   const double rest = 1.0 - gamma * (1.0 - o.rho_rest);
   const double largest = std::max({0.0, cluster, rest}), rounding = 1e-14 * (1.0 + gamma);
@@ -64,9 +61,9 @@ std::string holder(const ClusterOptions& o, double gamma) {
   return names;
 }
 
-Json mass_records(const PhasesOptions& o, const std::vector<double>& gammas) {
+Json mass_records(const PhasesTheory& o, const std::vector<double>& gammas) {
   Json records = Json::array();
-  for (const double n : parse_grid("n", o.n)) {
+  for (const double n : o.n.values()) {
     const auto& [tau, rho_rest, rho_cluster] = o.clusters;
     const double log_n = o.clusters.log_length(n);
     const auto simplex = theory::two_level_simplex(log_n, tau, rho_cluster, rho_rest);
@@ -86,14 +83,13 @@ Json mass_records(const PhasesOptions& o, const std::vector<double>& gammas) {
   return records;
 }
 
-std::string no_middle_text(const ClusterOptions& o) {
+std::string no_middle_text(const Clusters& o) {
   return fmt::format(
       "no middle phase: it needs 1 - tau + tau rho_rest < rho_cluster, here {:.6g} and {}",
       1.0 - o.tau + o.tau * o.rho_rest, o.rho_cluster);
 }
 
-std::string border_text(const ClusterOptions& o,
-                        const std::optional<theory::ClusterPhase>& middle) {
+std::string border_text(const Clusters& o, const std::optional<theory::ClusterPhase>& middle) {
   if (middle) {
     return fmt::format(
         "rest -> cluster at gamma_1 = (1 - tau)/(rho_cluster - rho_rest) = {:.12g}\n"
@@ -104,8 +100,8 @@ std::string border_text(const ClusterOptions& o,
                      theory::critical_gamma(o.rho_rest));
 }
 
-Answer answer(const PhasesOptions& o) {
-  const ClusterOptions& clusters = o.clusters;
+Answer phases_answer(const PhasesTheory& o) {
+  const Clusters& clusters = o.clusters;
   clusters.check();
   const auto& [tau, rho_rest, rho_cluster] = clusters;
   const auto middle = theory::cluster_phase(tau, rho_cluster, rho_rest);
@@ -128,12 +124,11 @@ Answer answer(const PhasesOptions& o) {
 
 }  // namespace
 
-void add_predict_phases(Program& program, CLI::App& predict) {
-  add_question<PhasesOptions>(
-      program, predict,
-      {"phases", "Clustered tokens: all, the cluster, or the token itself",
-       "dewpoint predict phases --n 1e3,1e6,1e12 --tau 0.7 --rho-rest 0.1 --rho-cluster 0.7"},
-      answer);
+Verb predict_phases_verb() {
+  return verb_of<PhasesTheory>(
+      "predict phases", "Clustered tokens: all, the cluster, or the token itself",
+      "dewpoint predict phases --n 1e3,1e6,1e12 --tau 0.7 --rho-rest 0.1 --rho-cluster 0.7",
+      phases_answer);
 }
 
 }  // namespace dewpoint::cli

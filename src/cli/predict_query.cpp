@@ -14,41 +14,33 @@
 namespace dewpoint::cli {
 namespace {
 
-struct QueryQuestion {
+struct QueryTheory {
   int d = 0;
   double n = 0.0;
-  double theta = 0.0, beta = 0.0, edge = 0.0;
-  const CLI::Option *theta_option = nullptr, *beta_option = nullptr, *edge_option = nullptr;
-
-  void add_to(CLI::App& verb) {
-    verb.add_option("--d", d, "Dimension of query and keys")->required();
-    verb.add_option("--n", n, "Keys, a real number up to 1e300")->required();
-    CLI::Option* by_theta = verb.add_option("--theta", theta, "beta in units of (c_d n)^(2/(d-1))");
-    CLI::Option* by_beta = verb.add_option("--beta", beta, "Inverse temperature itself");
-    CLI::Option* by_edge = verb.add_option("--edge", edge, "beta in units of beta_edge");
-    by_beta->excludes(by_theta)->excludes(by_edge);
-    by_edge->excludes(by_theta);
-    theta_option = by_theta;
-    beta_option = by_beta;
-    edge_option = by_edge;
-  }
-
-  [[nodiscard]] double inverse_temperature(const experiments::QueryScales& scales) const {
-    const double value = edge_option->count() > 0   ? edge * scales.edge
-                         : beta_option->count() > 0 ? beta
-                                                    : theta * scales.unit;
-    if (theta_option->count() + beta_option->count() + edge_option->count() == 0) {
-      throw Error(Code::bad_value, "theta: missing; allowed: --theta, --beta or --edge, above 0");
-    }
-    const char* field = edge_option->count() > 0   ? "edge"
-                        : beta_option->count() > 0 ? "beta"
-                                                   : "theta";
-    require(value > 0.0 && value <= kLargestInverseTemperature, field,
-            edge_option->count() > 0 ? edge : (beta_option->count() > 0 ? beta : theta),
-            "above 0, with beta up to 1e100");
-    return value;
-  }
+  std::optional<double> theta, beta, edge;
 };
+
+template <class Visitor>
+void describe(Visitor& visit, QueryTheory& q) {
+  visit("d", q.d, question::in(2.0, 512.0), "dimension of query and keys", question::required);
+  visit("n", q.n, kLengths, "keys, a real number", question::required);
+  visit("theta", q.theta, question::above(0.0), "beta in units of (c_d n)^(2/(d-1))");
+  visit("beta", q.beta, question::above(0.0, kLargestInverseTemperature),
+        "inverse temperature itself", question::instead_of("theta"));
+  visit("edge", q.edge, question::above(0.0), "beta in units of beta_edge",
+        question::instead_of("theta"));
+}
+
+double inverse_temperature(const QueryTheory& q, const experiments::QueryScales& scales) {
+  if (q.beta) return *q.beta;
+  if (!q.theta && !q.edge) {
+    throw Error(Code::bad_value, "theta: missing; allowed: --theta, --beta or --edge, above 0");
+  }
+  const double beta = q.edge ? *q.edge * scales.edge : *q.theta * scales.unit;
+  require(beta > 0.0 && beta <= kLargestInverseTemperature, q.edge ? "edge" : "theta",
+          q.edge ? *q.edge : *q.theta, "above 0, with beta up to 1e100");
+  return beta;
+}
 
 // The mean resultant of the von Mises-Fisher law at β, and the beginning of its expansion.
 std::vector<Row> resultant_rows(int d, double beta) {
@@ -115,11 +107,10 @@ Sheet quantities(const studies::QueryPrediction& p) {
        {"skewness", "skewness", {nullptr, nullptr, known(p.gaussian_skewness)}, "of 1 - <q,ATT>"}}};
 }
 
-Answer answer(const QueryQuestion& o) {
-  require(o.d >= 2 && o.d <= 512, "d", o.d, "a whole number in [2, 512]");
-  const double log_n = log_length("n", o.n);
+Answer query_theory_answer(const QueryTheory& o) {
+  const double log_n = std::log(o.n);
   const experiments::QueryScales scales = experiments::query_scales(o.d, log_n);
-  const double beta = o.inverse_temperature(scales);
+  const double beta = inverse_temperature(o, scales);
   const studies::QueryPrediction p = studies::query_prediction(o.d, o.n, beta);
   const char* regime = studies::query_regime(p, beta, scales.edge);
   Sheet units = scales_sheet(scales, beta, p);
@@ -138,12 +129,10 @@ Answer answer(const QueryQuestion& o) {
 
 }  // namespace
 
-void add_predict_query(Program& program, CLI::App& predict) {
-  add_question<QueryQuestion>(
-      program, predict,
-      {"query", "One query over uniform keys on a sphere, in its three regimes",
-       "dewpoint predict query --d 5 --n 1e6 --theta 1"},
-      answer);
+Verb predict_query_verb() {
+  return verb_of<QueryTheory>(
+      "predict query", "One query over uniform keys on a sphere, in its three regimes",
+      "dewpoint predict query --d 5 --n 1e6 --theta 1", query_theory_answer);
 }
 
 }  // namespace dewpoint::cli

@@ -13,22 +13,23 @@
 namespace dewpoint::cli {
 namespace {
 
-struct ScalingOptions {
-  std::string n = "256,65536,1048576,1e9";
+struct ScalingTheory {
+  question::Grid n{"256,65536,1048576,1e9"};
   double n0 = 4096.0;
   double rho = 0.5;
   double d = 64.0;
-
-  void add_to(CLI::App& verb) {
-    verb.add_option("--n", n, "Tokens, a list")->capture_default_str();
-    verb.add_option("--n0", n0, "Length at which the model is critical")->capture_default_str();
-    verb.add_option("--rho", rho, "Correlation of two tokens")->capture_default_str();
-    verb.add_option("--d", d, "Dimension of a head, for the scaling power")->capture_default_str();
-  }
 };
 
-Json scaling_record(const ScalingOptions& o, const std::string& name, double n) {
-  const double log_n = log_length("n", n), log_n0 = std::log(o.n0);
+template <class Visitor>
+void describe(Visitor& visit, ScalingTheory& q) {
+  visit("n", q.n, kLengths, "tokens, a list");
+  visit("n0", q.n0, kLengths, "length at which the model is critical");
+  describe_correlation(visit, q.rho);
+  visit("d", q.d, question::in(2.0, 1e9), "dimension of a head, for the scaling power");
+}
+
+Json scaling_record(const ScalingTheory& o, const std::string& name, double n) {
+  const double log_n = std::log(n), log_n0 = std::log(o.n0);
   const double multiplier =
       scaling::multiplier_at_log(scaling::compared_schedule(name, o.n0, o.d), log_n);
   const double beta = log_n0 / (1.0 - o.rho) * multiplier;
@@ -68,7 +69,7 @@ std::string limiting_phase(scaling::Fate fate) {
   return fate == scaling::Fate::collapses ? "subcritical" : "supercritical";
 }
 
-Json fate_records(const ScalingOptions& o) {
+Json fate_records(const ScalingTheory& o) {
   Json records = Json::array();
   for (const scaling::NamedSchedule& known : scaling::compared_schedules()) {
     const scaling::Growth growth =
@@ -83,11 +84,8 @@ Json fate_records(const ScalingOptions& o) {
   return records;
 }
 
-Answer answer(const ScalingOptions& o) {
-  (void)log_length("n0", o.n0);
-  require_correlation("rho", o.rho);
-  require(o.d >= 2.0 && o.d <= 1e9, "d", o.d, "a number in [2, 1e9]");
-  const std::vector<double> lengths = parse_grid("n", o.n);
+Answer scaling_answer(const ScalingTheory& o) {
+  const std::vector<double> lengths = o.n.values();
   Json records = Json::array();
   for (const scaling::NamedSchedule& known : scaling::compared_schedules())
     for (const double n : lengths) records.push_back(scaling_record(o, known.name, n));
@@ -112,11 +110,10 @@ Answer answer(const ScalingOptions& o) {
 
 }  // namespace
 
-void add_predict_scaling(Program& program, CLI::App& predict) {
-  add_question<ScalingOptions>(program, predict,
-                               {"scaling", "Longer contexts under the multipliers that models use",
-                                "dewpoint predict scaling --n 65536,1048576 --n0 4096 --rho 0.5"},
-                               answer);
+Verb predict_scaling_verb() {
+  return verb_of<ScalingTheory>(
+      "predict scaling", "Longer contexts under the multipliers that models use",
+      "dewpoint predict scaling --n 65536,1048576 --n0 4096 --rho 0.5", scaling_answer);
 }
 
 }  // namespace dewpoint::cli

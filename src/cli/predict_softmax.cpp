@@ -13,18 +13,19 @@
 namespace dewpoint::cli {
 namespace {
 
-struct SoftmaxQuestion {
+struct SoftmaxTheory {
   std::string law;
   double n = 0.0;
-  std::string beta;
-
-  void add_to(CLI::App& verb) {
-    verb.add_option("--law", law, score_law_help())->required();
-    verb.add_option("--n", n, "Keys, a real number up to 1e300")->required();
-    verb.add_option("--beta", beta, "Inverse temperatures: a list, or first:last:count[:log]")
-        ->required();
-  }
+  question::Grid beta;
 };
+
+template <class Visitor>
+void describe(Visitor& visit, SoftmaxTheory& q) {
+  describe_law(visit, q.law);
+  visit("n", q.n, kLengths, "keys, a real number", question::required);
+  visit("beta", q.beta, question::above(0.0, kLargestInverseTemperature),
+        "inverse temperatures: a list, or first:last:count[:log]", question::required);
+}
 
 Json record(const ContinuousLaw& law, double log_n, double beta) {
   const theory::FiniteScores place{log_n, beta};
@@ -39,14 +40,12 @@ Json record(const ContinuousLaw& law, double log_n, double beta) {
           {"normalisation_error", means.normalisation - 1.0}};
 }
 
-Answer answer(const SoftmaxQuestion& o) {
+Answer softmax_answer(const SoftmaxTheory& o) {
   const ContinuousLaw law = continuous_law(o.law);
-  const double log_n = log_length("n", o.n);
-  const std::vector<double> betas = parse_grid("beta", o.beta);
+  const double log_n = std::log(o.n);
+  const std::vector<double> betas = o.beta.values();
   Json records = Json::array();
   for (const double beta : betas) {
-    require(beta > 0.0 && beta <= kLargestInverseTemperature, "beta", beta,
-            "a number in (0, 1e100]");
     const double depth = std::abs(law.depth->quantile(-log_n));
     require(beta * depth <= theory::kMostScaledDepth, "beta", beta,
             fmt::format("small enough for this law: at most {:.3g} here",
@@ -68,12 +67,11 @@ Answer answer(const SoftmaxQuestion& o) {
 
 }  // namespace
 
-void add_predict_softmax(Program& program, CLI::App& predict) {
-  add_question<SoftmaxQuestion>(
-      program, predict,
-      {"softmax", "Exact means of softmax over n scores of any continuous law",
-       "dewpoint predict softmax --law vmf:d=5,kappa=5,angle=0.5 --n 1e6 --beta 10,100"},
-      answer);
+Verb predict_softmax_verb() {
+  return verb_of<SoftmaxTheory>(
+      "predict softmax", "Exact means of softmax over n scores of any continuous law",
+      "dewpoint predict softmax --law vmf:d=5,kappa=5,angle=0.5 --n 1e6 --beta 10,100",
+      softmax_answer);
 }
 
 }  // namespace dewpoint::cli

@@ -11,7 +11,6 @@
 #include <optional>
 
 #include "cli/predict_options.hpp"
-#include "cli/question_options.hpp"
 #include "dewpoint/experiments/train_question.hpp"
 #include "dewpoint/theory/asymmetry.hpp"
 #include "dewpoint/theory/degenerate_point.hpp"
@@ -24,20 +23,21 @@
 namespace dewpoint::cli {
 namespace {
 
-struct TrainTheoryOptions {
-  std::optional<QuestionOptions> chain;
-  double width = 256.0;
-  double size = 0.0;  // 0: not asked for
-  double asymmetry = 0.0;
-
-  void add_to(Program& program, CLI::App& verb) {
-    chain.emplace(program, verb, question::fields_of<experiments::ChainQuestion>());
-    verb.add_option("--m", width, "Width of the model")->capture_default_str();
-    verb.add_option("--init", size, "Size of the initial weights, for times");
-    verb.add_option("--asymmetry", asymmetry,
-                    "Difference delta between the two rare tokens of three, for its eigenvalues");
-  }
+struct TrainTheory {
+  experiments::ChainQuestion chain;
+  std::size_t m = 256;
+  std::optional<double> init;
+  std::optional<double> asymmetry;
 };
+
+template <class Visitor>
+void describe(Visitor& visit, TrainTheory& q) {
+  describe(visit, q.chain);
+  visit("m", q.m, question::in(1.0, 1e9), "width of the model");
+  visit("init", q.init, question::between(0.0, 1.0), "size of the initial weights, for times");
+  visit("asymmetry", q.asymmetry, question::between(0.0, 1.0),
+        "difference delta between the two rare tokens of three, for its eigenvalues");
+}
 
 // The rate of attention is a difference of probabilities and of the size of lambda: ten digits of
 // it are left here.
@@ -163,16 +163,13 @@ Sheet asymmetry_sheet(const theory::TwoGroups& groups, double delta) {
 
 void require_asymmetry(const theory::TwoGroups& groups, double delta) {
   const double most = (1.0 - groups.top) / static_cast<double>(groups.tokens - 1);
-  require(delta > 0.0 && delta < most, "asymmetry", delta, fmt::format("in (0, {:g})", most));
+  require(delta < most, "asymmetry", delta, fmt::format("in (0, {:g})", most));
 }
 
-Answer answer(const TrainTheoryOptions& o) {
-  const auto asked = o.chain->asked().first<experiments::ChainQuestion>();
-  const training::Chain chain = chain_of(asked);
-  const double persistence = *asked.lambda;
-  require(o.width >= 1.0 && o.width <= 1e9 && o.width == std::floor(o.width), "m", o.width,
-          "a whole number in [1, 1e9]");
-  const auto width = static_cast<std::size_t>(o.width);
+Answer train_theory_answer(const TrainTheory& o) {
+  const training::Chain chain = chain_of(o.chain);
+  const double persistence = *o.chain.lambda;
+  const std::size_t width = o.m;
   require(chain.stationary.front() - chain.stationary.back() > 1e-9, "pi", chain.stationary.front(),
           "the most frequent: a uniform law has nothing to condense on");
   require(chain.name != "lambda" || persistence >= kLeastPersistence, "lambda", persistence,
@@ -198,30 +195,27 @@ Answer answer(const TrainTheoryOptions& o) {
       "\nEigenvalues of minus the Hessian (multiplicity)\n  origin     {}\n  J_out  "
       "    {}\n  J_att      {}\n",
       multiplicities(origin), multiplicities(outer), multiplicities(attention));
-  if (o.size != 0.0) {
-    require(o.size > 0.0 && o.size < 1.0, "init", o.size, "in (0, 1)");
+  if (o.init) {
     add("times", "Times from weights of this size, plus what does not grow",
-        times_sheet(chain, o.size, groups));
+        times_sheet(chain, *o.init, groups));
   }
   if (groups) add("excursion", "From the second critical point to rest", excursion_sheet(*groups));
-  if (o.asymmetry != 0.0) {
-    require(groups && groups->tokens == 3, "asymmetry", o.asymmetry,
+  if (o.asymmetry) {
+    require(groups && groups->tokens == 3, "asymmetry", *o.asymmetry,
             "for three tokens, the two rare ones alike: --pi 0.6,0.2,0.2");
-    require_asymmetry(*groups, o.asymmetry);
+    require_asymmetry(*groups, *o.asymmetry);
     add("asymmetry", "Rare tokens that differ, at large eta",
-        asymmetry_sheet(*groups, o.asymmetry));
+        asymmetry_sheet(*groups, *o.asymmetry));
   }
   return {json, text};
 }
 
 }  // namespace
 
-void add_predict_train(Program& program, CLI::App& predict) {
-  add_question<TrainTheoryOptions>(
-      program, predict,
-      {"train", "Training by gradient flow: critical points, rates, times, focus",
-       "dewpoint predict train --pi 0.6,0.2,0.2 --lambda 0.8 --asymmetry 0.01"},
-      answer);
+Verb predict_train_verb() {
+  return verb_of<TrainTheory>(
+      "predict train", "Training by gradient flow: critical points, rates, times, focus",
+      "dewpoint predict train --pi 0.6,0.2,0.2 --lambda 0.8 --asymmetry 0.01", train_theory_answer);
 }
 
 }  // namespace dewpoint::cli

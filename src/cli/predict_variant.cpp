@@ -19,40 +19,38 @@ namespace {
 constexpr double kNoSink = -std::numeric_limits<double>::infinity();
 constexpr double kLargestPosition = 1e15;  // whole numbers, and sums of them, are exact doubles
 
-struct VariantOptions {
+struct VariantTheory {
   double n = 0.0;
   double rho = 0.0;
   Temperature temperature;
   double alpha = 0.0;
   double q = 1.0;
-  double window = 0.0;
   bool causal = false;
-  double sink = 0.0;
+  std::optional<std::size_t> window;
   bool off_by_one = false;
-  std::string positions;
-  const CLI::Option* window_option = nullptr;
-  const CLI::Option* sink_option = nullptr;
+  std::optional<double> sink;
+  question::Grid position;
 
-  void add_to(CLI::App& verb) {
-    verb.add_option("--n", n, "Tokens, a real number up to 1e300")->required();
-    verb.add_option("--rho", rho, "Correlation of two tokens")->required();
-    temperature.add_to(verb);
-    verb.add_option("--alpha", alpha, "Residual strength in x' = ATT(N(x)) + alpha x")
-        ->capture_default_str();
-    verb.add_option("--q", q, "Squared norm of the incoming tokens")->capture_default_str();
-    CLI::Option* causal_flag = verb.add_flag("--causal", causal, "Queries see no later keys");
-    window_option = verb.add_option("--window", window, "Queries see themselves and W - 1 before")
-                        ->excludes(causal_flag);
-    CLI::Option* by_one = verb.add_flag("--off-by-one", off_by_one, "A sink of logit 0");
-    sink_option =
-        verb.add_option("--sink", sink, "Logit of a sink: a key without value")->excludes(by_one);
-    verb.add_option("--position", positions,
-                    "Queries to show under a mask, counted from 1, a list; default 16, 256, ...");
-  }
-
-  [[nodiscard]] bool masked() const { return causal || window_option->count() > 0; }
-  [[nodiscard]] bool has_sink() const { return off_by_one || sink_option->count() > 0; }
+  [[nodiscard]] bool masked() const { return causal || window; }
+  [[nodiscard]] bool has_sink() const { return off_by_one || sink; }
 };
+
+template <class Visitor>
+void describe(Visitor& visit, VariantTheory& q) {
+  describe_length(visit, q.n);
+  describe_correlation(visit, q.rho, question::required);
+  describe(visit, q.temperature);
+  describe_residual(visit, q.alpha);
+  describe_squared_norm(visit, q.q);
+  visit("causal", q.causal, "queries see no later keys");
+  visit("window", q.window, question::in(2.0, kLargestPosition),
+        "queries see themselves and W - 1 before", question::instead_of("causal"));
+  visit("off-by-one", q.off_by_one, "a sink of logit 0");
+  visit("sink", q.sink, question::in(-1e90, 1e90), "logit of a sink: a key without value",
+        question::instead_of("off-by-one"));
+  visit("position", q.position, question::at_least(1.0),
+        "queries to show under a mask, counted from 1, a list", question::otherwise("16, 256, .."));
+}
 
 // The question, checked.
 struct Variant {
@@ -68,19 +66,8 @@ struct Variant {
   }
 };
 
-double whole_window(const VariantOptions& o) {
-  if (o.window_option->count() == 0) return theory::kNoWindow;
-  require(o.window >= 2.0 && o.window <= kLargestPosition && o.window == std::floor(o.window),
-          "window", o.window, "a whole number in [2, 1e15]");
-  return o.window;
-}
-
-Variant variant_of(const VariantOptions& o) {
-  const double log_n = log_length("n", o.n);
-  require_correlation("rho", o.rho);
-  require_residual(o.alpha);
-  require_squared_norm("q", o.q);
-  require(std::abs(o.sink) <= 1e90, "sink", o.sink, "a number in [-1e90, 1e90]");
+Variant variant_of(const VariantTheory& o) {
+  const double log_n = std::log(o.n);
   if (o.masked()) {
     require(o.n <= kLargestPosition && o.n == std::floor(o.n), "n", o.n,
             "a whole number in [2, 1e15], as positions under a mask are");
@@ -90,8 +77,8 @@ Variant variant_of(const VariantOptions& o) {
           o.rho,
           o.temperature.inverse(log_n),
           o.alpha * std::sqrt(o.q),
-          whole_window(o),
-          o.has_sink() ? o.sink : kNoSink,
+          o.window ? static_cast<double>(*o.window) : theory::kNoWindow,
+          o.has_sink() ? o.sink.value_or(0.0) : kNoSink,
           o.masked()};
 }
 
@@ -164,10 +151,10 @@ std::vector<Row> variant_token_rows(const Variant& v) {
 
 // ---- a mask -------------------------------------------------------------------------------------
 
-std::vector<double> shown_positions(const VariantOptions& o) {
+std::vector<double> shown_positions(const VariantTheory& o) {
   std::vector<double> positions;
-  if (!o.positions.empty()) {
-    positions = parse_grid("position", o.positions);
+  if (!o.position.empty()) {
+    positions = o.position.values();
     for (const double p : positions) {
       require(p >= 1.0 && p <= o.n && p == std::floor(p), "position", p,
               fmt::format("a whole number in [1, n = {:.12g}]", o.n));
@@ -270,7 +257,7 @@ std::string variant_name(const Variant& v) {
   return std::isinf(v.sink) ? mask : fmt::format("{}, sink of logit {:.12g}", mask, v.sink);
 }
 
-Answer answer(const VariantOptions& o) {
+Answer variant_answer(const VariantTheory& o) {
   const Variant v = variant_of(o);
   Sheet sheet{{"softmax", "variant"}, variant_scale_rows(v)};
   sheet.append(variant_weight_rows(v));
@@ -304,12 +291,11 @@ Answer answer(const VariantOptions& o) {
 
 }  // namespace
 
-void add_predict_variant(Program& program, CLI::App& predict) {
-  add_question<VariantOptions>(
-      program, predict,
-      {"variant", "One layer under a causal mask, a sliding window or a sink, exactly",
-       "dewpoint predict variant --n 131072 --rho 0.5 --gamma 2 --window 4096 --off-by-one"},
-      answer);
+Verb predict_variant_verb() {
+  return verb_of<VariantTheory>(
+      "predict variant", "One layer under a causal mask, a sliding window or a sink, exactly",
+      "dewpoint predict variant --n 131072 --rho 0.5 --gamma 2 --window 4096 --off-by-one",
+      variant_answer);
 }
 
 }  // namespace dewpoint::cli

@@ -1,7 +1,9 @@
 #include "cli/question_options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 
@@ -20,11 +22,28 @@ using question::Value;
 // --law gaussian --law sphere:d=5: laws have commas of their own.
 bool is_word_list(const Field& field) { return field.listed && field.kind == Kind::word; }
 
-// "Rows of scores to average over; in [2, 1e7]", "Scores per query; a list of numbers in [2,
-// 1e300]".
+// Whether a text begins with a word, and not with a name or a formula: "x.svg, ..", "n0 of ..".
+bool begins_with_a_word(const std::string& text) {
+  const std::string word = text.substr(0, text.find_first_of(" ,;:"));
+  const bool letters = std::all_of(word.begin(), word.end(), [](char c) {
+    return std::islower(static_cast<unsigned char>(c)) != 0;
+  });
+  return letters && (word.size() > 1 || word == "a");
+}
+
+// "in [2, 1e7]", "at least 1"; nothing of counts that may be any.
+std::string range_in_help(const Field& field) {
+  const bool counts = field.kind == Kind::whole || field.kind == Kind::counts;
+  const bool has_numbers = counts || field.kind == Kind::number || field.kind == Kind::grid;
+  if (!has_numbers || (counts && field.range == question::at_least(0.0))) return "";
+  const std::string range = question::range_text(field.range);
+  return range.starts_with("of ") ? range.substr(3) : range;
+}
+
+// "Rows of scores to average over; in [2, 1e7]".
 std::string help_of(const Field& field) {
   std::string help = field.meaning;
-  if (!help.empty()) {
+  if (begins_with_a_word(help)) {
     help.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(help.front())));
   }
   if (!field.instead_of.empty()) help += ", instead of --" + field.instead_of;
@@ -32,14 +51,31 @@ std::string help_of(const Field& field) {
   if (!field.words.empty()) help += ": " + allowed_text(field);
   if (is_word_list(field)) help += "; several times if wanted";
   if (!field.words.empty()) return help;
-  const std::string range = field.is_numeric() ? range_text(field.range) : "";
+  const std::string range = range_in_help(field);
   return range.empty() ? help : help + "; " + range;
 }
 
-const char* type_of(const Field& field) {
-  if (field.kind == Kind::word) return "WORD";
-  if (field.listed || field.kind == Kind::numbers) return "LIST";
-  return field.kind == Kind::whole ? "COUNT" : "NUMBER";
+std::string type_of(const Field& field) {
+  if (field.is_list() && !is_word_list(field)) return "LIST";
+  switch (field.kind) {
+    case Kind::whole:
+      return "COUNT";
+    case Kind::seed:
+      return "SEED";
+    case Kind::word:
+    case Kind::words:
+      return field.file.empty() ? "WORD" : field.file == "folder" ? "FOLDER" : "FILE";
+    default:
+      return "NUMBER";
+  }
+}
+
+// "-o,--output", "--rho-rest,--rho-outer", or of a positional one "study".
+std::string names_of(const Field& field) {
+  if (field.positional) return field.name;
+  std::string names = field.letter == 0 ? "" : fmt::format("-{},", field.letter);
+  names += "--" + field.name;
+  return field.also.empty() ? names : names + ",--" + field.also;
 }
 
 std::string default_of(const Field& field) {
@@ -57,6 +93,10 @@ bool may_stand_alone(const Field& field) {
 
 constexpr const char* kAlone = "true";  // the text of an option without its word
 
+std::string joined(const std::vector<std::string>& texts) {
+  return fmt::format("{}", fmt::join(texts, " "));
+}
+
 Json json_of(const Value& value) {
   return std::visit([](const auto& held) { return Json(held); }, value);
 }
@@ -69,22 +109,31 @@ QuestionOptions::QuestionOptions(Program& program, CLI::App& verb, const std::ve
                                  const std::string& group)
     : fields_(fields) {
   for (const Field& field : fields) {
-    const auto text = std::make_shared<std::string>();
-    const std::string name = "--" + field.name + (field.also.empty() ? "" : ",--" + field.also);
-    CLI::Option* option = nullptr;
-    if (field.kind == Kind::flag) {
-      option = verb.add_flag_function(
-          name, [](std::int64_t) {}, help_of(field));
-    } else {
-      option = may_stand_alone(field) ? verb.add_flag(name, *text, help_of(field))->expected(0, 1)
-                                      : verb.add_option(name, *text, help_of(field));
-      option->type_name(type_of(field))->default_str(default_of(field));
-      if (is_word_list(field)) option->join(' ');
-    }
-    if (!group.empty()) option->group(group);
-    program.fields[option] = &field;
-    entries_.push_back({&field, text, option});
+    add(program, verb, field, group.empty() ? field.group : group);
   }
+}
+
+void QuestionOptions::add(Program& program, CLI::App& verb, const Field& field,
+                          const std::string& group) {
+  const auto texts = std::make_shared<std::vector<std::string>>();
+  CLI::Option* option = nullptr;
+  if (field.kind == Kind::flag) {
+    option = verb.add_flag_function(
+        names_of(field), [](std::int64_t) {}, help_of(field));
+  } else if (may_stand_alone(field)) {
+    option = verb.add_flag(names_of(field), *texts, help_of(field))->expected(0, 1);
+  } else {
+    option = verb.add_option(names_of(field), *texts, help_of(field));
+    if (field.kind != Kind::words && !is_word_list(field)) option->expected(1);
+    if (!field.positional) option->allow_extra_args(false);
+  }
+  if (field.kind != Kind::flag) {
+    option->type_name(type_of(field))->default_str(default_of(field));
+  }
+  if (field.required) option->required();
+  if (!group.empty()) option->group(group);
+  program.fields[option] = &field;
+  entries_.push_back({&field, texts, option});
 }
 
 std::vector<std::string> QuestionOptions::given() const {
@@ -115,8 +164,18 @@ void QuestionOptions::read(const Entry& entry, const Field& field, Asked& asked)
     return;
   }
   if (!given && (field.grid.empty() || is_said_otherwise(field))) return;
-  const bool alone = given && may_stand_alone(field) && *entry.text == kAlone;
-  const std::string& text = alone ? field.words.back() : given ? *entry.text : field.grid;
+  if (field.kind == Kind::words) {
+    std::vector<std::string> words;
+    for (const std::string& text : *entry.texts) {
+      const Value some = parse_value(field, text);
+      for (const std::string& word : std::get<std::vector<std::string>>(some))
+        words.push_back(word);
+    }
+    asked.fixed[field.name] = words;
+    return;
+  }
+  const bool alone = given && may_stand_alone(field) && entry.texts->back() == kAlone;
+  const std::string text = alone ? field.words.back() : given ? joined(*entry.texts) : field.grid;
   if (field.listed) {
     asked.grid.push_back(parse_axis(field, text));
   } else {

@@ -32,16 +32,32 @@ class QuestionOptions {
  private:
   struct Entry {
     const question::Field* field;
-    std::shared_ptr<std::string> text;
+    std::shared_ptr<std::vector<std::string>> texts;  // as given, one for each time
     const CLI::Option* option;
   };
 
   void read(const Entry& entry, const question::Field& field, question::Asked& asked) const;
+  void add(Program& program, CLI::App& verb, const question::Field& field,
+           const std::string& group);
   [[nodiscard]] bool is_given(const std::string& name) const;
   [[nodiscard]] bool is_said_otherwise(const question::Field& field) const;
 
   const std::vector<question::Field>& fields_;
   std::vector<Entry> entries_;
+};
+
+/// A question whose every option is given once, as most verbs ask.
+template <class Question>
+class Asking {
+ public:
+  Asking(Program& program, CLI::App& verb)
+      : options_(program, verb, question::fields_of<Question>()) {}
+
+  /// Throws Error{bad_value} naming the option.
+  [[nodiscard]] Question question() const { return options_.asked().first<Question>(); }
+
+ private:
+  QuestionOptions options_;
 };
 
 /// {"n": [1e2, 1e6], "sigma": 1, "top": null}: every field, lists for axes, null for what is absent

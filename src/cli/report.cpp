@@ -10,11 +10,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/report_data.hpp"
 #include "cli/study_record.hpp"
 #include "cli/text_file.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/report/fitting_figures.hpp"
 #include "dewpoint/report/head_figures.hpp"
@@ -23,15 +23,21 @@
 namespace dewpoint::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-struct ReportOptions {
+struct ReportVerb {
   std::vector<std::string> studies;
   std::string output;
   std::string title;
   bool force = false;
-  bool json = false;
 };
+
+template <class Visitor>
+void describe(Visitor& visit, ReportVerb& q) {
+  using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
+  visit("studies", q.studies, positional, required, file("study"), "study files");
+  visit("output", q.output, letter('o'), required, file("page"), "page to write: x.html");
+  visit("title", q.title, "of the page", otherwise("the study's own, if there is one study"));
+  describe_force(visit, q.force);
+}
 
 std::string title_of(const store::StudySummary& summary, const std::string& file) {
   return summary.title.empty() ? std::filesystem::path(file).stem().string() : summary.title;
@@ -82,7 +88,7 @@ std::string add_study(ReportPage& page, const std::string& file, std::set<std::s
   return title;
 }
 
-int run_report(const ReportOptions& o, const std::string& command) {
+Answer report_answer(const ReportVerb& o, const Program& program) {
   const OutputFile output(o.output, o.force);
   require_writable(output, report::page_kind());
   ReportPage page;
@@ -90,34 +96,22 @@ int run_report(const ReportOptions& o, const std::string& command) {
   std::vector<std::string> titles;
   for (const std::string& file : o.studies) titles.push_back(add_study(page, file, ids));
   page.title = !o.title.empty() ? o.title : titles.size() == 1 ? titles[0] : "Dewpoint report";
-  page.footer = {version_line(), {"Written", utc_now()}, {"Command", command}};
+  page.footer = {version_line(), {"Written", utc_now()}, {"Command", program.command_line}};
   write_text_file(output, report::page_kind(), report::report_page(page_data(page)));
   const std::string written = std::filesystem::absolute(o.output).string();
-  if (o.json) {
-    const Json out = {{"report", written}, {"studies", o.studies}, {"figures", ids}};
-    fmt::print("{}\n", out.dump());
-  } else {
-    fmt::print("{} figures of {} {}\nreport  {}\n", ids.size(), o.studies.size(),
-               o.studies.size() == 1 ? "study" : "studies", written);
-  }
-  return 0;
+  return {{{"report", written}, {"studies", o.studies}, {"figures", ids}},
+          fmt::format("{} figures of {} {}\nreport  {}\n", ids.size(), o.studies.size(),
+                      o.studies.size() == 1 ? "study" : "studies", written),
+          {},
+          true};
 }
 
 }  // namespace
 
-void add_report(Program& program) {
-  CLI::App* verb = program.app.add_subcommand(
-      "report", "Studies as one interactive page, which opens anywhere and asks no network");
-  const auto o = std::make_shared<ReportOptions>();
-  verb->add_option("studies", o->studies, "Study files")->required();
-  verb->add_option("-o,--output", o->output, "Page to write: x.html")->required();
-  verb->add_option("--title", o->title, "Of the page; the study's own if there is one study");
-  add_force(*verb, o->force);
-  verb->add_flag("--json", o->json, "One JSON object on standard output");
-  add_example(*verb, "dewpoint report phase.study -o phase.html");
-  verb->callback([&program, o] {
-    program.action = [&program, o] { return run_report(*o, program.command_line); };
-  });
+Verb report_verb() {
+  return verb_of<ReportVerb>(
+      "report", "Studies as one interactive page, which opens anywhere and asks no network",
+      "dewpoint report phase.study -o phase.html", report_answer);
 }
 
 }  // namespace dewpoint::cli

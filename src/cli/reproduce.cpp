@@ -6,20 +6,48 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/long_studies.hpp"
 #include "cli/reproduction.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/core/error.hpp"
 
 namespace dewpoint::cli {
 namespace {
 
-struct ReproduceCommand {
-  CommonOptions common;
+struct ReproduceVerb {
+  Common common;
   ReproduceOptions options;
   bool full = false;       // which it is without being told
   bool no_verify = false;  // options.verify, the other way round
+  bool json = false;
 };
+
+std::vector<std::string> study_words() {
+  std::vector<std::string> words;
+  for (const FigureStudy& study : all_figure_studies()) words.push_back(study.name);
+  for (const std::string& name : long_study_names()) words.push_back(name);
+  return words;
+}
+
+template <class Visitor>
+void describe(Visitor& visit, ReproduceVerb& q) {
+  using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
+  ReproduceOptions& o = q.options;
+  visit("quick", o.quick, "few replicas: about three minutes on two cores");
+  visit("full", q.full, "enough replicas for small errors: half an hour (the default)",
+        instead_of("quick"));
+  visit("output", o.output, letter('o'), file("folder"),
+        "folder: report.html, figures, data, studies");
+  visit("only", o.only, suggest(study_words()),
+        "measure only this study, several times if wanted: cc-retrieval, ..");
+  visit("long", o.run_long, "the long studies too, at last: hours");
+  visit("fresh", o.fresh, "measure again what the folder has already");
+  visit("no-verify", q.no_verify, "leave the certificate out");
+  describe_force(visit, o.force);
+  describe(visit, q.common);
+  describe_json(visit, q.json);
+}
 
 // The page is written before hours of long studies, and again after them.
 void make_everything(Reproduction& reproduction) {
@@ -39,12 +67,12 @@ int say_reproduction_interrupted(const Reproduction& reproduction,
   return 128 + received_signal();
 }
 
-int run_reproduce(const ReproduceCommand& o, const std::string& command) {
+int run_reproduce(const ReproduceVerb& o, const Program& program) {
   ReproduceOptions options = o.options;
   options.seed = o.common.seed;
   options.threads = o.common.threads;
   options.verify = !o.no_verify;
-  options.command = command;
+  options.command = program.command_line;
   Reproduction reproduction(options);
   try {
     make_everything(reproduction);
@@ -52,35 +80,16 @@ int run_reproduce(const ReproduceCommand& o, const std::string& command) {
     if (error.code() != Code::stopped) throw;
     return say_reproduction_interrupted(reproduction, options);
   }
-  fmt::print("{}", o.common.json ? reproduction.json().dump() + "\n" : reproduction.text());
+  fmt::print("{}", o.json ? reproduction.json().dump() + "\n" : reproduction.text());
   return reproduction.good() ? 0 : 1;
 }
 
 }  // namespace
 
-void add_reproduce(Program& program) {
-  CLI::App* verb = program.app.add_subcommand(
-      "reproduce", "Every figure and claim of the papers, measured anew, in one page; resumable");
-  const auto o = std::make_shared<ReproduceCommand>();
-  ReproduceOptions& options = o->options;
-  CLI::Option* quick =
-      verb->add_flag("--quick", options.quick, "Few replicas: about three minutes on two cores");
-  verb->add_flag("--full", o->full, "Enough replicas for small errors: half an hour (the default)")
-      ->excludes(quick);
-  verb->add_option("-o,--output", options.output, "Folder: report.html, figures, data, studies")
-      ->capture_default_str();
-  verb->add_option("--only", options.only,
-                   "Measure only this study, several times if wanted: cc-retrieval, ..")
-      ->allow_extra_args(false);
-  verb->add_flag("--long", options.run_long, "The long studies too, at last: hours");
-  verb->add_flag("--fresh", options.fresh, "Measure again what the folder has already");
-  verb->add_flag("--no-verify", o->no_verify, "Leave the certificate out");
-  add_force(*verb, options.force);
-  add_common(*verb, o->common);
-  add_example(*verb, "dewpoint reproduce --quick -o dewpoint-out");
-  verb->callback([&program, o] {
-    program.action = [&program, o] { return run_reproduce(*o, program.command_line); };
-  });
+Verb reproduce_verb() {
+  return verb_of<ReproduceVerb>(
+      "reproduce", "Every figure and claim of the papers, measured anew, in one page; resumable",
+      "dewpoint reproduce --quick -o dewpoint-out", run_reproduce);
 }
 
 }  // namespace dewpoint::cli

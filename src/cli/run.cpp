@@ -10,12 +10,11 @@
 #include <thread>
 #include <utility>
 
-#include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "cli/number_options.hpp"
 #include "cli/study_outputs.hpp"
 #include "cli/study_record.hpp"
 #include "cli/study_run.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/store/sweep_file.hpp"
@@ -29,7 +28,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct RunCommand {
+struct RunVerb {
   std::string file;
   std::vector<std::string> overrides;  // key=value
   std::string output;                  // empty: what the study says
@@ -43,7 +42,35 @@ struct RunCommand {
   bool json = false;
 };
 
-studies::StudyText study_of(const RunCommand& o) {
+std::vector<std::string> experiment_words() {
+  std::vector<std::string> words;
+  for (const studies::Experiment* one : studies::experiments()) words.push_back(one->name());
+  return words;
+}
+
+template <class Visitor>
+void describe(Visitor& visit, RunVerb& q) {
+  using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
+  visit("study", q.file, positional, file("toml"), "study file (TOML)");
+  visit("template", q.template_of, one_of(experiment_words()),
+        "print a study file of this experiment, with every parameter, to begin with");
+  visit("set", q.overrides, letter('S'),
+        "key=value over the file: replicas=4, grid.n=[64,128]; several if wanted");
+  visit("output", q.output, letter('o'), file("study"),
+        "file of the results, instead of outputs.study; continued");
+  visit("seed", q.seed, as_seed, "seed, instead of the file's; random: a fresh one");
+  visit("threads", q.threads, in(0.0, 4096.0),
+        "threads (of every rank), 0 for all (under MPI: one); never changes a result");
+  visit("replace", q.replace,
+        "delete finished cells of the file that hold other observables than this study");
+  visit("repair", q.repair, "compute cells again that are damaged in the file");
+  visit("dry-run", q.dry_run,
+        "only say what would be computed and, from a few points, how long it would take");
+  describe_force(visit, q.force);
+  describe_json(visit, q.json);
+}
+
+studies::StudyText study_of(const RunVerb& o) {
   studies::StudyText study = studies::read_study_text(o.file, o.overrides);
   if (!o.output.empty()) study.study = o.output;
   if (o.seed) study.seed = *o.seed;
@@ -64,7 +91,7 @@ std::string cost_text(const studies::CostEstimate& cost, int threads) {
       duration_text(cost.seconds / threads), threads);
 }
 
-int estimate(const RunCommand& o) {
+int estimate(const RunVerb& o) {
   const studies::StudyText study = study_of(o);
   const studies::Experiment& experiment = studies::experiment_named(study.experiment);
   const studies::CostEstimate cost = studies::estimate_cost(
@@ -129,7 +156,7 @@ Json outcome_json(const studies::StudyText& study, const studies::RunOutcome& ou
           {"figures", files.figures}};
 }
 
-int finish(const RunCommand& o, const studies::StudyText& study, const studies::RunOutcome& outcome,
+int finish(const RunVerb& o, const studies::StudyText& study, const studies::RunOutcome& outcome,
            const std::string& command) {
   const Files files = outcome.stopped ? Files{} : write_outputs(study, o.force);
   if (o.json) {
@@ -140,7 +167,7 @@ int finish(const RunCommand& o, const studies::StudyText& study, const studies::
   return outcome.stopped ? say_interrupted(study, outcome, command) : 0;
 }
 
-studies::RunOptions run_options(const RunCommand& o) {
+studies::RunOptions run_options(const RunVerb& o) {
   studies::RunOptions options;
   options.replace = o.replace;
   options.repair = o.repair;
@@ -148,7 +175,7 @@ studies::RunOptions run_options(const RunCommand& o) {
   return options;
 }
 
-int run_here(const RunCommand& o, const std::string& command) {
+int run_here(const RunVerb& o, const std::string& command) {
   const studies::StudyText study = study_of(o);
   return finish(o, study, run_on_threads(study, o.threads, command, run_options(o)), command);
 }
@@ -157,7 +184,7 @@ int run_here(const RunCommand& o, const std::string& command) {
 
 // Ranks other than 0 know the study by what rank 0 tells them: an empty text means that there is
 // none, because the file was refused.
-int serve(studies::MpiJob& job, const RunCommand& o) {
+int serve(studies::MpiJob& job, const RunVerb& o) {
   const std::string text = job.share({});
   if (text.empty()) return 0;
   const studies::StudyText study = studies::parse_study_text(text, o.file);
@@ -165,7 +192,7 @@ int serve(studies::MpiJob& job, const RunCommand& o) {
   return 0;
 }
 
-int lead(studies::MpiJob& job, const RunCommand& o, const std::string& command) {
+int lead(studies::MpiJob& job, const RunVerb& o, const std::string& command) {
   studies::StudyText study;
   try {
     study = study_of(o);
@@ -179,12 +206,12 @@ int lead(studies::MpiJob& job, const RunCommand& o, const std::string& command) 
   return finish(o, study, cli::run_recorded(study, *workers, command, run_options(o)), command);
 }
 
-int run_on_ranks(const RunCommand& o, const std::string& command) {
+int run_on_ranks(const RunVerb& o, const std::string& command) {
   studies::MpiJob job;
   return job.rank() == 0 ? lead(job, o, command) : serve(job, o);
 }
 
-int run_command(const RunCommand& o, const std::string& command) {
+int run_study(const RunVerb& o, const Program& program) {
   if (!o.template_of.empty()) {
     fmt::print("{}", studies::template_text(studies::experiment_named(o.template_of)));
     return 0;
@@ -194,38 +221,16 @@ int run_command(const RunCommand& o, const std::string& command) {
                 "study: no file was named; dewpoint run --template phase writes one");
   }
   if (o.dry_run) return estimate(o);
+  const std::string& command = program.command_line;
   return studies::under_mpi() ? run_on_ranks(o, command) : run_here(o, command);
 }
 
 }  // namespace
 
-void add_run(Program& program) {
-  CLI::App* verb = program.app.add_subcommand(
-      "run", "A study from a TOML file; what it has already is kept, so that run again continues");
-  const auto o = std::make_shared<RunCommand>();
-  verb->add_option("study", o->file, "Study file (TOML)");
-  verb->add_option("--template", o->template_of,
-                   "Print a study file of this experiment, with every parameter, to begin with");
-  verb->add_option("-S,--set", o->overrides, "key=value over the file: replicas=4, grid.n=[64,128]")
-      ->allow_extra_args(false);
-  verb->add_option("-o,--output", o->output,
-                   "File of the results, instead of outputs.study; continued");
-  verb->add_option("--seed", o->seed, "Seed, instead of the file's; random: a fresh one");
-  verb->add_option("--threads", o->threads,
-                   "Threads (of every rank), 0 for all (under MPI: one); never changes a result")
-      ->transform(whole_number(question::in(0.0, 4096.0)))
-      ->capture_default_str();
-  verb->add_flag("--replace", o->replace,
-                 "Delete finished cells of the file that hold other observables than this study");
-  verb->add_flag("--repair", o->repair, "Compute cells again that are damaged in the file");
-  verb->add_flag("--dry-run", o->dry_run,
-                 "Only say what would be computed and, from a few points, how long it would take");
-  add_force(*verb, o->force);
-  verb->add_flag("--json", o->json, "One JSON object on standard output");
-  add_example(*verb, "dewpoint run --template phase > phase.toml && dewpoint run phase.toml");
-  verb->callback([&program, o] {
-    program.action = [&program, o] { return run_command(*o, program.command_line); };
-  });
+Verb run_verb() {
+  return verb_of<RunVerb>(
+      "run", "A study from a TOML file; what it has already is kept, so that run again continues",
+      "dewpoint run --template phase > phase.toml && dewpoint run phase.toml", run_study);
 }
 
 }  // namespace dewpoint::cli

@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "cli/answer.hpp"
-#include "cli/commands.hpp"
 #include "cli/console.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/store/sweep_file.hpp"
 
@@ -18,10 +18,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct RunsCommand {
+struct RunsVerb {
   std::vector<std::string> places = {"."};
-  bool json = false;
 };
+
+template <class Visitor>
+void describe(Visitor& visit, RunsVerb& q) {
+  visit("place", q.places, question::positional, question::file("study"), "folders or study files");
+}
 
 void add_studies(const fs::path& place, std::vector<fs::path>& files) {
   if (!fs::is_directory(place)) {
@@ -75,39 +79,34 @@ Json rows_of(const std::vector<fs::path>& files, std::vector<std::string>& refus
   return rows;
 }
 
-int run_runs(const RunsCommand& o) {
+Answer runs_answer(const RunsVerb& o) {
   std::vector<fs::path> files;
   for (const std::string& place : o.places) add_studies(place, files);
   std::vector<std::string> refused;
   const Json rows = rows_of(files, refused);
   for (const std::string& reason : refused) tell("dewpoint: " + reason);
-  if (o.json) {
-    fmt::print("{}\n", Json{{"studies", rows}, {"refused", refused}}.dump());
-  } else if (rows.empty() && refused.empty()) {
-    fmt::print(
+  std::string text;
+  if (rows.empty() && refused.empty()) {
+    text =
         "No studies here (*.study). To make one: dewpoint run --template phase > phase.toml && "
-        "dewpoint run phase.toml\n");
+        "dewpoint run phase.toml\n";
   } else if (!rows.empty()) {
-    fmt::print("{}", to_text(rows, {{"study", "study", true},
-                                    {"experiment", "experiment", true},
-                                    {"state", "state", true},
-                                    {"cells", "cells"},
-                                    {"replicas", "replicas"},
-                                    {"work", "work"},
-                                    {"last", "last", true}}));
+    text = to_text(rows, {{"study", "study", true},
+                          {"experiment", "experiment", true},
+                          {"state", "state", true},
+                          {"cells", "cells"},
+                          {"replicas", "replicas"},
+                          {"work", "work"},
+                          {"last", "last", true}});
   }
-  return refused.empty() ? 0 : 2;
+  return {{{"studies", rows}, {"refused", refused}}, text, {}, true, refused.empty() ? 0 : 2};
 }
 
 }  // namespace
 
-void add_runs(Program& program) {
-  CLI::App* verb = program.app.add_subcommand("runs", "The studies of a folder: how far, how long");
-  const auto o = std::make_shared<RunsCommand>();
-  verb->add_option("place", o->places, "Folders or study files")->capture_default_str();
-  verb->add_flag("--json", o->json, "One JSON object on standard output");
-  add_example(*verb, "dewpoint runs");
-  verb->callback([&program, o] { program.action = [o] { return run_runs(*o); }; });
+Verb runs_verb() {
+  return verb_of<RunsVerb>("runs", "The studies of a folder: how far, how long", "dewpoint runs",
+                           runs_answer);
 }
 
 }  // namespace dewpoint::cli

@@ -11,6 +11,7 @@
 
 #include <filesystem>
 
+#include "cli/verbs.hpp"
 #include "dewpoint/core/error.hpp"
 
 namespace dewpoint::cli {
@@ -52,19 +53,15 @@ checkpoint::ModelConfig config_of(const std::string& file_or_preset) {
   return checkpoint::preset_config(file_or_preset);
 }
 
-void add_scale(Program& program) {
-  CLI::App* scale = program.app.add_subcommand(
-      "scale", "What multiplies a model's logits: in each engine, and to keep its phase");
-  scale->require_subcommand(0, 1);
-  scale->callback([&program, scale] {
-    if (!scale->get_subcommands().empty()) return;
-    program.action = [scale] {
-      fmt::print("{}", scale->help("dewpoint"));
-      return 0;
-    };
-  });
-  add_scale_explain(program, *scale);
-  add_scale_fit(program, *scale);
+std::vector<std::string> preset_words() {
+  std::vector<std::string> words;
+  for (const checkpoint::Preset& preset : checkpoint::presets()) words.push_back(preset.name);
+  return words;
+}
+
+Verb scale_verb() {
+  return group_of("scale",
+                  "What multiplies a model's logits: in each engine, and to keep its phase");
 }
 
 }  // namespace dewpoint::cli

@@ -1,17 +1,17 @@
-// dewpoint scale: the verbs below it.
+// What the verbs below `dewpoint scale` share.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
+#include <vector>
 
-#include "cli/commands.hpp"
 #include "dewpoint/checkpoint/model_config.hpp"
 
 namespace dewpoint::cli {
 
-void add_scale_explain(Program& program, CLI::App& scale);
-void add_scale_fit(Program& program, CLI::App& scale);
+/// Names of presets, to offer.
+[[nodiscard]] std::vector<std::string> preset_words();
 
 /// The configuration in a file or a folder, or a preset by its name. Throws Error{bad_value} for
 /// what is neither, and for a model that no serving engine runs.

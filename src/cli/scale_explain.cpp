@@ -16,6 +16,7 @@
 #include "cli/scale.hpp"
 #include "cli/study_record.hpp"
 #include "cli/terminal_style.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/grid.hpp"
@@ -30,16 +31,37 @@ using scaling::Divergence;
 using scaling::EngineScale;
 using scaling::LayerScale;
 
-struct ExplainOptions {
+struct ExplainVerb {
   std::string config;
   std::vector<std::string> engines = {"all"};
-  std::string n;
+  question::Grid n;
   std::size_t deployed = 0;
   std::string figure;
   bool force = false;
   bool presets = false;
-  bool json = false;
 };
+
+std::vector<std::string> engine_words() {
+  std::vector<std::string> words;
+  for (const scaling::Engine engine : scaling::engines()) words.push_back(name_of(engine));
+  words.emplace_back("all");
+  return words;
+}
+
+template <class Visitor>
+void describe(Visitor& visit, ExplainVerb& q) {
+  using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
+  visit("config", q.config, positional, file("config"), suggest(preset_words()),
+        "config.json of Hugging Face, a folder with one, a .gguf file, or a preset");
+  visit("engine", q.engines, commas, one_of(engine_words()), "engines, several if wanted");
+  visit("n", q.n, at_least(1.0), "lengths: a list, or first:last:count[:log]",
+        otherwise("powers of four"));
+  visit("deployed", q.deployed, at_least(0.0),
+        "longest context served (some engines switch on it); 0: the model's own");
+  visit("output", q.figure, letter('o'), file("figure"), "the plot as x.svg, x.png or x.pdf");
+  describe_force(visit, q.force);
+  visit("presets", q.presets, "list the presets");
+}
 
 /// One table: a type of layers and a part of its coordinates.
 struct Part {
@@ -125,15 +147,12 @@ bool concerns(const Divergence& one, const std::vector<scaling::Engine>& asked) 
          (common > 0 && asked.size() == 1);
 }
 
-Explanation explain(const ExplainOptions& o) {
+Explanation explain(const ExplainVerb& o) {
   Explanation answer;
   answer.config = config_of(o.config);
   const scaling::AttentionConfig& attention = answer.config.attention;
   answer.engines = engines_of(o.engines);
-  answer.n = o.n.empty() ? default_lengths(attention, o.deployed) : parse_grid("n", o.n);
-  if (answer.n.front() < 1.0) {
-    throw Error(Code::bad_value, fmt::format("n: {} is below 1", answer.n.front()));
-  }
+  answer.n = o.n.empty() ? default_lengths(attention, o.deployed) : o.n.values();
   for (const scaling::Engine engine : answer.engines) {
     answer.scales.push_back(scaling::engine_scale(attention, engine, o.deployed));
   }
@@ -341,7 +360,7 @@ Answer preset_list() {
           to_text(records, {{"name", "preset", true}, {"description", "what", true}})};
 }
 
-Answer explain_answer(const ExplainOptions& o) {
+Answer explain_answer(const ExplainVerb& o) {
   if (o.presets) return preset_list();
   if (o.config.empty()) {
     throw Error(Code::bad_value,
@@ -374,27 +393,10 @@ Answer explain_answer(const ExplainOptions& o) {
 
 }  // namespace
 
-void add_scale_explain(Program& program, CLI::App& scale) {
-  CLI::App* verb = scale.add_subcommand(
-      "explain", "The logit multiplier that each serving engine really applies to a model");
-  const auto o = std::make_shared<ExplainOptions>();
-  verb->add_option("config", o->config,
-                   "config.json of Hugging Face, a folder with one, a .gguf file, or a preset");
-  verb->add_option("--engine", o->engines,
-                   "hf, vllm, sglang, llama.cpp, megatron, lmdeploy or all; several if wanted")
-      ->delimiter(',')
-      ->capture_default_str();
-  verb->add_option("--n", o->n, "Lengths: a list, or first:last:count[:log]");
-  verb->add_option("--deployed", o->deployed,
-                   "Longest context served (some engines switch on it); 0: the model's own")
-      ->capture_default_str();
-  verb->add_option("-o,--output", o->figure, "The plot as x.svg, x.png or x.pdf");
-  add_force(*verb, o->force);
-  verb->add_flag("--presets", o->presets, "List the presets");
-  verb->add_flag("--json", o->json, "One JSON object on standard output");
-  add_example(*verb, "dewpoint scale explain deepseek-v3 --engine hf,vllm --n 4096,32768,163840");
-  verb->callback(
-      [&program, o] { set_answer(program, o->json, [o] { return explain_answer(*o); }); });
+Verb scale_explain_verb() {
+  return verb_of<ExplainVerb>(
+      "scale explain", "The logit multiplier that each serving engine really applies to a model",
+      "dewpoint scale explain deepseek-v3 --engine hf,vllm --n 4096,32768,163840", explain_answer);
 }
 
 }  // namespace dewpoint::cli

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "cli/answer.hpp"
-#include "cli/number_options.hpp"
 #include "cli/scale.hpp"
 #include "cli/scale_heads.hpp"
 #include "cli/terminal_style.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/frame_json.hpp"
@@ -30,16 +30,30 @@ namespace {
 using diagnosis::IsoPhaseFactor;
 using diagnosis::IsoPhaseFit;
 
-struct FitOptions {
+struct FitVerb {
   std::string deployed;
-  std::string trained;  // none: the same study
+  std::string trained;  // empty: the same study
   std::size_t train_length = 0;
-  std::string targets;
+  question::Grid targets;
   std::string config;
   bool with_sink = false;
   bool heads = false;
-  bool json = false;
 };
+
+template <class Visitor>
+void describe(Visitor& visit, FitVerb& q) {
+  using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
+  visit("study", q.deployed, positional, required, file("study"),
+        "study of dewpoint heads: the model as deployed");
+  visit("trained", q.trained, file("study"), "study of the model as trained, at its own length",
+        otherwise("the same study"));
+  visit("train-length", q.train_length, at_least(2.0), "length it was trained for", required);
+  visit("target", q.targets, at_least(1.0), "lengths to be served: a list", required);
+  visit("config", q.config, file("config"), suggest(preset_words()),
+        "config.json, .gguf or preset: what the exported settings start from");
+  visit("with-sink", q.with_sink, "count the first key among the others");
+  visit("heads", q.heads, "a line per head too");
+}
 
 /// The settings of one engine, to paste.
 struct Export {
@@ -122,7 +136,7 @@ std::string why_no_settings(const HeadsStudy& deployed, const scaling::Attention
   return "";
 }
 
-void add_exports(const FitOptions& o, const HeadsStudy& deployed, Fitted& fitted) {
+void add_exports(const FitVerb& o, const HeadsStudy& deployed, Fitted& fitted) {
   scaling::AttentionConfig attention = plain_config(o.train_length);
   if (!o.config.empty()) {
     const checkpoint::ModelConfig config = config_of(o.config);
@@ -136,23 +150,16 @@ void add_exports(const FitOptions& o, const HeadsStudy& deployed, Fitted& fitted
   if (fitted.no_settings.empty()) fitted.exports = exports_of(fitted.fit, attention);
 }
 
-Fitted fit_of(const FitOptions& o) {
+Fitted fit_of(const FitVerb& o) {
   const HeadsStudy deployed = read_heads_study(o.deployed);
   const HeadsStudy trained = o.trained.empty() ? deployed : read_heads_study(o.trained);
   require_same_model(trained.model, deployed.model);
-  if (o.train_length < 2) {
-    throw Error(Code::bad_value, fmt::format("train-length: {} is below 2", o.train_length));
-  }
-  const std::vector<double> targets = parse_grid("target", o.targets);
-  if (targets.front() < 1.0) {
-    throw Error(Code::bad_value, fmt::format("target: {} is below 1", targets.front()));
-  }
   // The same frame twice is told by its address: the growth inside one run.
   const Frame& reference = o.trained.empty() ? deployed.heads : trained.heads;
-  Fitted fitted{
-      diagnosis::fit_iso_phase(deployed.heads, reference, {o.train_length, targets, !o.with_sink}),
-      {},
-      {}};
+  Fitted fitted{diagnosis::fit_iso_phase(deployed.heads, reference,
+                                         {o.train_length, o.targets.values(), !o.with_sink}),
+                {},
+                {}};
   add_exports(o, deployed, fitted);
   return fitted;
 }
@@ -266,7 +273,7 @@ std::string exports_text(const Fitted& fitted) {
   return text;
 }
 
-std::string fit_text(const FitOptions& o, const Fitted& fitted) {
+std::string fit_text(const FitVerb& o, const Fitted& fitted) {
   const IsoPhaseFit& fit = fitted.fit;
   std::string text =
       fmt::format("multiplier m that puts the heads of {} into the phase of {} at {} tokens\n\n",
@@ -307,7 +314,7 @@ Json exports_json(const Fitted& fitted) {
   return list;
 }
 
-Json fit_json(const FitOptions& o, const Fitted& fitted) {
+Json fit_json(const FitVerb& o, const Fitted& fitted) {
   const IsoPhaseFit& fit = fitted.fit;
   Json heads = Json::array(), layers = Json::array();
   for (const auto& head : fit.heads) {
@@ -337,34 +344,18 @@ Json fit_json(const FitOptions& o, const Fitted& fitted) {
           {"warnings", fit.warnings}};
 }
 
-Answer fit_answer(const FitOptions& o) {
+Answer fit_answer(const FitVerb& o) {
   const Fitted fitted = fit_of(o);
   return {fit_json(o, fitted), fit_text(o, fitted)};
 }
 
 }  // namespace
 
-void add_scale_fit(Program& program, CLI::App& scale) {
-  CLI::App* verb = scale.add_subcommand(
-      "fit", "The multiplier that keeps heads in the phase they were trained in");
-  const auto o = std::make_shared<FitOptions>();
-  verb->add_option("study", o->deployed, "Study of dewpoint heads: the model as deployed")
-      ->required();
-  verb->add_option("--trained", o->trained,
-                   "Study of the model as trained, at its own length; default: the same study");
-  verb->add_option("--train-length", o->train_length, "Length it was trained for")
-      ->required()
-      ->transform(whole_number(question::at_least(1.0)));
-  verb->add_option("--target", o->targets, "Lengths to be served: a list")->required();
-  verb->add_option("--config", o->config,
-                   "config.json, .gguf or preset: what the exported settings start from");
-  verb->add_flag("--with-sink", o->with_sink, "Count the first key among the others");
-  verb->add_flag("--heads", o->heads, "A line per head too");
-  verb->add_flag("--json", o->json, "One JSON object on standard output");
-  add_example(*verb,
-              "dewpoint scale fit long.study --trained short.study --train-length 512 --target "
-              "2048");
-  verb->callback([&program, o] { set_answer(program, o->json, [o] { return fit_answer(*o); }); });
+Verb scale_fit_verb() {
+  return verb_of<FitVerb>(
+      "scale fit", "The multiplier that keeps heads in the phase they were trained in",
+      "dewpoint scale fit long.study --trained short.study --train-length 512 --target 2048",
+      fit_answer);
 }
 
 }  // namespace dewpoint::cli

@@ -14,6 +14,12 @@ std::string score_law_help() {
   return "Law of the scores: " + scores::usage_of(scores::score_law_names());
 }
 
+std::vector<std::string> score_law_words() {
+  std::vector<std::string> words;
+  for (const scores::LawForm& form : scores::score_law_names()) words.push_back(form.name);
+  return words;
+}
+
 double log_density_at_query(int dimension, const std::vector<SphereComponent>& components) {
   double density = 0.0;
   for (const SphereComponent& part : components) {

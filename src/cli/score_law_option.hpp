@@ -9,11 +9,20 @@
 
 #include "dewpoint/core/distributions/depth_distribution.hpp"
 #include "dewpoint/core/distributions/sphere_enrichment.hpp"
+#include "dewpoint/question/field.hpp"
 
 namespace dewpoint::cli {
 
 /// "Law of the scores: gaussian:sigma=1, sphere:d=..., ...", from the table of laws.
 [[nodiscard]] std::string score_law_help();
+
+/// The names of the laws alone.
+[[nodiscard]] std::vector<std::string> score_law_words();
+
+template <class Visitor>
+void describe_law(Visitor& visit, std::string& law) {
+  visit("law", law, score_law_help(), question::suggest(score_law_words()), question::required);
+}
 
 /// A law whose scores are independent with a density.
 struct ContinuousLaw {

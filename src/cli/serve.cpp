@@ -17,9 +17,8 @@
 #include <string>
 #include <thread>
 
-#include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "cli/number_options.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/server/access_rules.hpp"
 #include "dewpoint/server/explorer.hpp"
@@ -32,14 +31,35 @@ namespace {
 
 constexpr const char* kTokenVariable = "DEWPOINT_TOKEN";
 
-struct ServeOptions {
-  server::ExplorerOptions explorer;
+struct ServeVerb {
+  int port = 8017;
   std::string folder = ".";
+  std::string host = server::ExplorerOptions().host;
   std::optional<std::string> token;
   std::string token_file;
   bool no_token = false;
   bool open = false;
+  int threads = 0;
 };
+
+template <class Visitor>
+void describe(Visitor& visit, ServeVerb& q) {
+  using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
+  visit("port", q.port, in(0.0, 65535.0), "port; 0: any that is free");
+  visit("dir", q.folder, file("folder"), "folder of studies: all that is read and written");
+  visit("host", q.host, "address to listen on");
+  visit("token", q.token,
+        fmt::format("asked of every request, at least {} letters. Other users see it in the list "
+                    "of processes",
+                    server::kLeastTokenLength),
+        otherwise("DEWPOINT_TOKEN, or a fresh one"));
+  visit("token-file", q.token_file, file("token"), "file whose first line is the token",
+        instead_of("token"));
+  visit("no-token", q.no_token, "ask for none: every user of this machine may come in",
+        instead_of("token"));
+  visit("open", q.open, "open the page in the browser");
+  describe_threads(visit, q.threads);
+}
 
 std::string first_line_of(const std::string& name) {
   std::ifstream file(name);
@@ -57,7 +77,7 @@ std::string checked_token(const std::string& token, const std::string& name) {
 }
 
 /// As told, or a fresh one; empty: none is asked for.
-std::string token_of(const ServeOptions& o) {
+std::string token_of(const ServeVerb& o) {
   if (o.no_token) return {};
   if (o.token) return checked_token(*o.token, "--token");
   if (!o.token_file.empty()) return checked_token(first_line_of(o.token_file), o.token_file);
@@ -110,12 +130,11 @@ void open_in_browser(std::string page) {
   std::thread([child] { waitpid(child, nullptr, 0); }).detach();
 }
 
-int run_serve(ServeOptions& o) {
+int run_serve(const ServeVerb& o) {
   mallopt(M_ARENA_MAX, 4);  // threads that answer share their memory, which is then given back
-  o.explorer.folder = o.folder;
-  o.explorer.token = token_of(o);
-  server::Explorer explorer(o.explorer);
-  const std::string address = address_of(o.explorer, explorer.bind());
+  const server::ExplorerOptions options{o.folder, o.host, o.port, token_of(o), o.threads};
+  server::Explorer explorer(options);
+  const std::string address = address_of(options, explorer.bind());
   fmt::print("Dewpoint explorer: {}\nstudies in {}; Ctrl-C ends it\n", address, o.folder);
   std::fflush(stdout);
   std::optional<LinkFile> link;
@@ -127,34 +146,10 @@ int run_serve(ServeOptions& o) {
 
 }  // namespace
 
-void add_serve(Program& program) {
-  CLI::App* verb = program.app.add_subcommand(
-      "serve", "The explorer in a browser: live questions, and a home for long runs");
-  const auto o = std::make_shared<ServeOptions>();
-  o->explorer.port = 8017;
-  verb->add_option("--port", o->explorer.port, "Port; 0: any that is free")
-      ->transform(whole_number(question::in(0.0, 65535.0)))
-      ->capture_default_str();
-  verb->add_option("--dir", o->folder, "Folder of studies: all that is read and written")
-      ->capture_default_str();
-  verb->add_option("--host", o->explorer.host, "Address to listen on")->capture_default_str();
-  CLI::Option* token = verb->add_option(
-      "--token", o->token,
-      fmt::format("Asked of every request, at least {} letters; default: {}, or a fresh one. Other "
-                  "users see it in the list of processes",
-                  server::kLeastTokenLength, kTokenVariable));
-  CLI::Option* file =
-      verb->add_option("--token-file", o->token_file, "File whose first line is the token")
-          ->excludes(token);
-  verb->add_flag("--no-token", o->no_token, "Ask for none: every user of this machine may come in")
-      ->excludes(token)
-      ->excludes(file);
-  verb->add_flag("--open", o->open, "Open the page in the browser");
-  verb->add_option("--threads", o->explorer.threads, "Threads, 0 for all; never changes a result")
-      ->transform(whole_number(question::in(0.0, 4096.0)))
-      ->capture_default_str();
-  add_example(*verb, "dewpoint serve --dir studies --open");
-  verb->callback([&program, o] { program.action = [o] { return run_serve(*o); }; });
+Verb serve_verb() {
+  return verb_of<ServeVerb>("serve",
+                            "The explorer in a browser: live questions, and a home for long runs",
+                            "dewpoint serve --dir studies --open", run_serve);
 }
 
 }  // namespace dewpoint::cli

@@ -6,10 +6,10 @@
 
 #include <memory>
 
-#include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/printable_study.hpp"
 #include "cli/study_table.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/frame_json.hpp"
 #include "dewpoint/store/study.hpp"
@@ -18,13 +18,25 @@
 namespace dewpoint::cli {
 namespace {
 
-struct ShowCommand {
+struct ShowVerb {
   std::string study;
   std::string frame;
   TableRequest table;
   bool text = false;
   bool json = false;
 };
+
+template <class Visitor>
+void describe(Visitor& visit, ShowVerb& q) {
+  using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
+  visit("study", q.study, positional, required, file("study"), "study file");
+  visit("observable", q.table.observables, "which columns, several times if wanted");
+  visit("at", q.table.at, "only there: n=512, several times if wanted");
+  visit("rows", q.table.rows, at_least(0.0), "lines of the table, 0 for all");
+  visit("frame", q.frame, "only this frame, where a study has several");
+  visit("text", q.text, "print the study file as it was understood, to run it again");
+  visit("json", q.json, "one JSON object with every number on standard output");
+}
 
 void print_sessions(const store::StudySummary& summary) {
   for (const auto& s : summary.sessions) {
@@ -104,7 +116,7 @@ std::vector<const Frame*> chosen(const store::StudyRecord& study, const std::str
   return frames;
 }
 
-int run_show(const ShowCommand& o) {
+int run_show(const ShowVerb& o) {
   const store::StudySummary found = store::summarise(o.study);
   const store::StudySummary summary = printable_summary(found);
   if (o.text) {
@@ -132,21 +144,10 @@ int run_show(const ShowCommand& o) {
 
 }  // namespace
 
-void add_show(Program& program) {
-  CLI::App* verb =
-      program.app.add_subcommand("show", "A study: what it is, how far it is, its first numbers");
-  const auto o = std::make_shared<ShowCommand>();
-  verb->add_option("study", o->study, "Study file")->required();
-  verb->add_option("--observable", o->table.observables, "Which columns, several times if wanted")
-      ->allow_extra_args(false);
-  verb->add_option("--at", o->table.at, "Only there: n=512, several times if wanted")
-      ->allow_extra_args(false);
-  verb->add_option("--rows", o->table.rows, "Lines of the table, 0 for all")->capture_default_str();
-  verb->add_option("--frame", o->frame, "Only this frame, where a study has several");
-  verb->add_flag("--text", o->text, "Print the study file as it was understood, to run it again");
-  verb->add_flag("--json", o->json, "One JSON object with every number on standard output");
-  add_example(*verb, "dewpoint show phase.study --observable contraction --at n=64");
-  verb->callback([&program, o] { program.action = [o] { return run_show(*o); }; });
+Verb show_verb() {
+  return verb_of<ShowVerb>("show", "A study: what it is, how far it is, its first numbers",
+                           "dewpoint show phase.study --observable contraction --at n=64",
+                           run_show);
 }
 
 }  // namespace dewpoint::cli

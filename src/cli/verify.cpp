@@ -6,19 +6,47 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands.hpp"
 #include "cli/examination.hpp"
+#include "cli/verbs.hpp"
 
 namespace dewpoint::cli {
 namespace {
 
-struct VerifyOptions {
-  CommonOptions common;
+/// Of the papers' statements, or of the corrections to them.
+struct VerifyVerb {
+  Common common;
   std::vector<std::string> only;
+  bool full = false;
   bool markdown = false;
   bool list = false;
-  Examination examination;
 };
+struct ErrataVerb : VerifyVerb {};
+
+std::vector<std::string> ids_of(const std::vector<claims::Claim>& claims) {
+  std::vector<std::string> ids;
+  for (const claims::Claim& claim : claims) ids.push_back(claim.id);
+  return ids;
+}
+
+template <class Visitor>
+void describe_rows(Visitor& visit, VerifyVerb& q, const std::vector<claims::Claim>& rows) {
+  using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
+  visit("only", q.only, suggest(ids_of(rows)), "this row alone; may be repeated");
+  visit("full", q.full, "longer contexts and more clouds: minutes");
+  visit("markdown", q.markdown, "one table in Markdown", not_with("json"));
+  visit("list", q.list, "name the rows, examine nothing");
+  describe(visit, q.common);
+}
+
+template <class Visitor>
+void describe(Visitor& visit, VerifyVerb& q) {
+  describe_rows(visit, q, claims::all_claims());
+}
+
+template <class Visitor>
+void describe(Visitor& visit, ErrataVerb& q) {
+  describe_rows(visit, q, claims::all_errata());
+}
 
 Answer claim_list(const ClaimList& wanted) {
   Answer answer{{{"rows", Json::array()}}, ""};
@@ -36,8 +64,8 @@ std::string certificate_text(const Examination& examination, const std::vector<E
   return text + fmt::format("seed {}\n{}.\n", examination.seed, summary(rows));
 }
 
-Answer verify_answer(const VerifyOptions& o) {
-  Examination examination = o.examination;
+Answer answer_of(Examination examination, const VerifyVerb& o) {
+  examination.full = o.full;
   examination.seed = o.common.seed;
   examination.threads = o.common.threads;
   const ClaimList wanted = chosen_claims(examination, o.only);
@@ -51,36 +79,27 @@ Answer verify_answer(const VerifyOptions& o) {
       any_fails(rows) ? 1 : 0};
 }
 
-void add_options(CLI::App& verb, VerifyOptions& o) {
-  verb.add_option("--only", o.only, "This row alone; may be repeated")->allow_extra_args(false);
-  verb.add_flag("--full", o.examination.full, "Longer contexts and more clouds: minutes");
-  auto* markdown = verb.add_flag("--markdown", o.markdown, "One table in Markdown");
-  verb.add_flag("--list", o.list, "Name the rows, examine nothing");
-  add_common(verb, o.common);
-  markdown->excludes(verb.get_option("--json"));
+Answer verify_answer(const VerifyVerb& o) { return answer_of({}, o); }
+
+Answer errata_answer(const ErrataVerb& o) {
+  Examination examination;
+  examination.claims = claims::all_errata;
+  examination.verb = "dewpoint verify errata";
+  return answer_of(examination, o);
 }
 
 }  // namespace
 
-void add_verify(Program& program) {
-  CLI::App* verb = program.app.add_subcommand(
-      "verify", "Every statement of the papers that is checked: prediction, measurement, verdict");
-  CLI::App* errata =
-      verb->add_subcommand("errata", "The same for every correction that we list to the papers");
-  const auto o = std::make_shared<VerifyOptions>(), e = std::make_shared<VerifyOptions>();
-  e->examination.claims = claims::all_errata;
-  e->examination.verb = "dewpoint verify errata";
-  add_options(*verb, *o);
-  add_options(*errata, *e);
-  add_example(*verb, "dewpoint verify --only cas.theorem-2.1");
-  add_example(*errata, "dewpoint verify errata --only erratum.1");
-  verb->require_subcommand(0, 1);
-  verb->callback([&program, verb, o] {
-    if (!verb->get_subcommands().empty()) return;
-    set_answer(program, o->common.json, [o] { return verify_answer(*o); });
-  });
-  errata->callback(
-      [&program, e] { set_answer(program, e->common.json, [e] { return verify_answer(*e); }); });
+Verb verify_verb() {
+  return verb_of<VerifyVerb>(
+      "verify", "Every statement of the papers that is checked: prediction, measurement, verdict",
+      "dewpoint verify --only cas.theorem-2.1", verify_answer);
+}
+
+Verb verify_errata_verb() {
+  return verb_of<ErrataVerb>("verify errata",
+                             "The same for every correction that we list to the papers",
+                             "dewpoint verify errata --only erratum.1", errata_answer);
 }
 
 }  // namespace dewpoint::cli

@@ -89,7 +89,63 @@ class FrontDoor(ProgramTest):
         self.assertEqual(self.refuse(2, "heads", "--rows", "1"), f"rows: 1 {whole} in [16, 1e7]")
         self.assertEqual(self.refuse(2, "train", "--steps", "abc"), f"steps: 'abc' {whole} in [1, 1e12]")
         self.assertEqual(self.refuse(2, "phase", "depth", "--n", "abc"), f"n: 'abc' {whole} in [2, 1e12]")
-        self.assertEqual(self.refuse(2, "predict", "layer", "--n", "abc"), "n: 'abc' is not a number")
+        self.assertEqual(self.refuse(2, "predict", "layer", "--n", "abc", "--rho", "0.5"),
+                         "n: 'abc' is not a number in [2, 1e300]")
+        for text in ("abc", "-1", "1e20"):
+            told = self.refuse(2, "heads", "x.npz", "--seed", text).replace("'", "")
+            self.assertEqual(told, f"seed: {text} {whole} in [0, 2^64)")
+
+    def examples(self):
+        """Of every described verb: its words, and its options by name."""
+        for verb in json.loads(self.succeed("manual", "json")):
+            words = verb["example"].split("\n")[-1].split(" && ")[-1].split()[1:]
+            if verb["verb"] == "train":
+                words = ["train"]  # that of the example is on a text
+            if words[:len(verb["verb"].split())] == verb["verb"].split():
+                yield verb["verb"].split(), words, verb["options"]
+
+    # Both ends of every range: what lies outside is refused by name, with the range.
+    def test_every_range_is_refused_at_both_ends(self):
+        count = 0
+        for verb, example, options in self.examples():
+            for option in options:
+                name, limits = "--" + option["name"], option["range"]
+                if limits is None or option["positional"]:
+                    continue
+                words = list(example)
+                if name in words:
+                    del words[words.index(name):words.index(name) + 2]
+                for end, beyond in (("least", -1), ("most", 1)):
+                    at = limits[end]
+                    if at is None or abs(at) >= 1e300:
+                        continue
+                    value = at + beyond * (abs(at) if at else 1)
+                    told = self.refuse(2, *words, f"{name}={value:g}")
+                    self.assertRegex(told, f"^{option['name']}: .* is not a (whole )?number ", (verb, name))
+                    count += 1
+        self.assertGreater(count, 100)
+
+    def test_an_option_that_is_given_twice_is_refused(self):
+        told = self.refuse(2, "predict", "layer", "--n", "9", "--n", "9", "--rho", "0.5", "--gamma", "2")
+        self.assertIn("--n", told)
+
+    def test_options_have_types(self):
+        verbs = {verb["verb"]: {one["name"]: one for one in verb["options"]}
+                 for verb in json.loads(self.succeed("manual", "json"))}
+        rho = verbs["predict layer"]["rho"]
+        self.assertEqual((rho["kind"], rho["required"], rho["default"]), ("number", True, None))
+        self.assertEqual(rho["range"], {"least": 0, "most": 1, "above": False, "below": True})
+        n = verbs["predict scaling"]["n"]
+        self.assertEqual((n["kind"], n["list"], n["default"]), ("number", True, "256,65536,1048576,1e9"))
+        self.assertEqual(verbs["predict heat"]["harmonics"]["kind"], "whole")
+        seed = verbs["heads"]["seed"]
+        self.assertEqual((seed["kind"], seed["default"]), ("seed", 1))
+        study = verbs["show"]["study"]
+        self.assertEqual((study["kind"], study["positional"], study["required"]), ("file", True, True))
+        self.assertIn("curve", verbs["figure"]["kind"]["words"])
+        self.assertIn("gpt2", verbs["scale explain"]["config"]["suggestions"])
+        self.assertEqual(verbs["heads sweep"]["rope"]["default"], ["own", "ntk", "yarn-bare"])
+        self.assertIs(verbs["figure"]["data"]["default"], False)
 
     def test_every_verb_takes_counts_as_2e1(self):
         counts = [(verb["verb"].split(), option["name"])
@@ -194,19 +250,52 @@ class FrontDoor(ProgramTest):
                               capture_output=True)
         self.assertEqual(lint.stdout.strip(), "")
 
-    def test_bash_completes_verbs_and_options(self):
-        script = self.succeed("manual", "bash")
+    def complete(self, *words):
+        """What bash offers for the last of the words."""
         with open(self.path("completion.bash"), "w") as file:
-            file.write(script)
-        def complete(*words):
-            code = ("source completion.bash; COMP_WORDS=({}); COMP_CWORD={}; _dewpoint; "
-                    "printf '%s\\n' \"${{COMPREPLY[@]}}\"").format(
-                        " ".join("'%s'" % word for word in words), len(words) - 1)
-            return subprocess.run(["bash", "-c", code], cwd=self.folder.name, text=True,
-                                  capture_output=True, check=True).stdout.split()
-        self.assertIn("phase", complete("dewpoint", ""))
-        self.assertEqual(complete("dewpoint", "phase", "m"), ["map"])
-        self.assertIn("--gamma", complete("dewpoint", "phase", "map", "--g"))
+            file.write(self.succeed("manual", "bash"))
+        code = ("source completion.bash; COMP_WORDS=({}); COMP_CWORD={}; _dewpoint; "
+                "printf '%s\\n' \"${{COMPREPLY[@]}}\"").format(
+                    " ".join("'%s'" % word for word in words), len(words) - 1)
+        result = subprocess.run(["bash", "-c", code], cwd=self.folder.name, text=True,
+                                capture_output=True, check=True)
+        self.assertEqual(result.stderr, "")
+        return result.stdout.split()
+
+    def test_bash_completes_verbs_and_options(self):
+        self.assertIn("phase", self.complete("dewpoint", ""))
+        self.assertEqual(self.complete("dewpoint", "phase", "m"), ["map"])
+        self.assertIn("--gamma", self.complete("dewpoint", "phase", "map", "--g"))
+        self.assertIn("--json", self.complete("dewpoint", "doctor", ""))
+
+    def test_bash_completes_behind_an_argument(self):
+        self.assertEqual(self.complete("dewpoint", "show", "x.study", "--obs"), ["--observable"])
+        self.assertEqual(self.complete("dewpoint", "scale", "explain", "gpt2", "--eng"), ["--engine"])
+        self.assertEqual(self.complete("dewpoint", "predict", "layer", "--n", "9", "--rho", "-0.5", "--gam"),
+                         ["--gamma"])
+        # An argument is no verb, even where it is called like one.
+        self.assertEqual(self.complete("dewpoint", "show", "run", "--templ"), [])
+
+    def test_bash_completes_values(self):
+        self.assertIn("deepseek-v3", self.complete("dewpoint", "scale", "explain", "deep"))
+        self.assertIn("curve", self.complete("dewpoint", "figure", "x.study", "--kind", ""))
+        self.assertEqual(self.complete("dewpoint", "run", "--template", "pha"), ["phase"])
+        self.assertEqual(self.complete("dewpoint", "run", "--template", "=", "pha"), ["phase"])
+        self.assertIn("phase", self.complete("dewpoint", "run", "--template", "="))
+        self.assertEqual(self.complete("dewpoint", "scale", "explain", "gpt2", "--engine", "hf,vl"), ["hf,vllm"])
+        self.assertEqual(self.complete("dewpoint", "predict", "dew", "--law", "gaussian-"), ["gaussian-keys"])
+        self.assertEqual(self.complete("dewpoint", "predict", "layer", "--n", ""), [])
+        self.assertEqual(self.complete("dewpoint", "manual", "fi"), ["fish"])
+
+    def test_bash_completes_files(self):
+        for name in ("one.study", "two words.study"):
+            with open(self.path(name), "w"):
+                pass
+        os.mkdir(self.path("folder"))
+        self.assertEqual(self.complete("dewpoint", "show", "one"), ["one.study"])
+        self.assertEqual(self.complete("dewpoint", "merge", "one.study", "-o", "fol"), ["folder"])
+        self.assertEqual(self.complete("dewpoint", "show", "two"), ["two", "words.study"])  # one line
+        self.assertEqual(self.complete("dewpoint", "reproduce", "-o", ""), ["folder"])
 
     def test_zsh_and_fish_completions_name_every_verb(self):
         for shell in ("zsh", "fish"):

@@ -144,7 +144,7 @@ class Model(HeadsTest):
             (["absent.bin", *READ], ["absent.bin", "no such file"]),
             (["cut.bin", *READ], ["cut.bin"]),
             ([MODEL], ["text", "--text", "--ids"]),
-            ([MODEL, "--text", "few.txt", "--ids", "ids.txt"], ["--text", "--ids"]),
+            ([MODEL, "--text", "few.txt", "--ids", "ids.txt"], ["ids: ids.txt is given beside text"]),
             ([MODEL, "--ids", "ids.txt"], ["ids.txt", "512", "0 to 511"]),
             ([MODEL, "--text", "few.txt", "--tokenizer", TOKENIZER, "--length", "64"], ["text", "64 tokens"]),
             ([MODEL, "--text", "few.txt", "--tokenizer", TOKENIZER], ["stories260K.bin", "16"]),

@@ -101,11 +101,11 @@ class Variant(ProgramTest):
         for options, words in [
             (["--window", "1"], ["window: 1", "[2, 1e15]"]),
             (["--window", "8.5"], ["window: 8.5", "whole"]),
-            (["--causal", "--position", "0,3"], ["position: 0", "n = 100"]),
+            (["--causal", "--position", "0,3"], ["position: 0", "at least 1"]),
             (["--causal", "--position", "101"], ["position: 101", "n = 100"]),
-            (["--sink", "1e95"], ["sink: 1e+95", "1e90"]),
-            (["--sink", "1", "--off-by-one"], ["--sink", "--off-by-one"]),
-            (["--window", "8", "--causal"], ["--window", "--causal"]),
+            (["--sink", "1e95"], ["sink: 1e95", "1e90"]),
+            (["--sink", "1", "--off-by-one"], ["sink: 1 is given beside off-by-one"]),
+            (["--window", "8", "--causal"], ["window: 8 is given beside causal"]),
             (["--alpha", "-1"], ["alpha: -1"]),
         ]:
             message = self.refuse(2, "predict", "variant", *base, *options)

@@ -220,7 +220,7 @@ class Token(ServeTest):
         self.assertTrue(refused(DEWPOINT_TOKEN="").startswith("DEWPOINT_TOKEN: "))
         self.assertIn("letters, digits", refused("--token", "with spaces and ; in it"))
         self.assertIn("nowhere", refused("--token-file", "nowhere"))
-        self.assertIn("excludes", refused("--no-token", "--token", "correct-horse-battery"))
+        self.assertIn("is given beside token; allowed: one of them", refused("--no-token", "--token", "correct-horse-battery"))
         self.assertIn("needs a token", refused("--no-token", "--host", "0.0.0.0"))
 
     def test_a_browser_is_opened_without_telling_other_users(self):

@@ -79,7 +79,8 @@ class Verify(ProgramTest):
         message = self.refuse(2, "verify", "--only", "nonsense")
         self.assertNotIn("did you mean", message)
         self.assertIn("dewpoint verify --list", message)
-        self.refuse(2, "verify", "--only", PLAIN, "--json", "--markdown")
+        self.assertIn("markdown: true is given beside json",
+                      self.refuse(2, "verify", "--only", PLAIN, "--json", "--markdown"))
 
 
 class FreshSeed(ProgramTest):

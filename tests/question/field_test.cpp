@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "dewpoint/core/error.hpp"
 
@@ -147,6 +150,97 @@ TEST(Field, ReadsTextsAsPeopleWriteThem) {
     EXPECT_THROW((void)parse_value(field("weight"), text), Error) << text;
   }
   EXPECT_THROW((void)parse_value(field("law"), "0.5,,0.5"), Error);
+}
+
+// What verbs of the command line have beside a study's parameters.
+struct Order {
+  std::string place;
+  std::vector<std::string> things = {"pen"};
+  std::vector<std::string> notes;
+  Grid weights{"1,2"};
+  Counts sizes;
+  int copies = 1;
+  std::uint64_t seed = 1;
+  double depth = 1.0;
+};
+
+template <class Visitor>
+void describe(Visitor& visit, Order& q) {
+  visit("place", q.place, positional, required, file("folder"), suggest({"here"}), "where to");
+  visit("things", q.things, letter('t'), commas, one_of({"pen", "ink"}), "what");
+  visit("notes", q.notes, "about it");
+  visit("weights", q.weights, above(0.0, 8.0), "of them");
+  visit("sizes", q.sizes, in(1.0, 9.0), "of them", group("Sizes"));
+  visit("copies", q.copies, in(0.0, 5.0), "of each");
+  visit("seed", q.seed, as_seed, "of all random streams");
+  visit("depth", q.depth, below(0.0, 2.0), "of the box", not_with("sizes"));
+}
+
+const Field& of_order(const char* name) { return *find_field(fields_of<Order>(), name); }
+
+std::string order_refusal(const Point& given) {
+  try {
+    expect_consistent(fields_of<Order>(), given);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Field, SaysHowItIsGivenOnTheCommandLine) {
+  const Field& place = of_order("place");
+  EXPECT_TRUE(place.positional && place.required);
+  EXPECT_EQ(place.standard, std::nullopt);
+  EXPECT_EQ(place.file, "folder");
+  EXPECT_EQ(place.suggestions, (std::vector<std::string>{"here"}));
+  EXPECT_EQ(of_order("things").letter, 't');
+  EXPECT_TRUE(of_order("things").commas);
+  EXPECT_EQ(of_order("things").standard, Value(std::vector<std::string>{"pen"}));
+  EXPECT_EQ(of_order("notes").standard, std::nullopt);
+  EXPECT_EQ(of_order("sizes").group, "Sizes");
+  EXPECT_EQ(of_order("copies").kind, Kind::whole);
+  EXPECT_EQ(of_order("seed").kind, Kind::seed);
+  EXPECT_EQ(range_text(of_order("depth").range), "in [0, 2)");
+  for (const char* name : {"things", "weights", "seed"}) EXPECT_FALSE(of_order(name).axis) << name;
+}
+
+TEST(Field, ReadsListsAndSeeds) {
+  EXPECT_EQ(parse_value(of_order("things"), "ink,pen"),
+            Value(std::vector<std::string>{"ink", "pen"}));
+  EXPECT_EQ(parse_value(of_order("notes"), "a,b"), Value(std::vector<std::string>{"a,b"}));
+  EXPECT_THROW((void)parse_value(of_order("things"), "pen,inc"), Error);
+  EXPECT_EQ(parse_value(of_order("weights"), "2:8:3"), Value("2:8:3"));
+  for (const char* text : {"0,1", "1,9", "2,1", "1,,2", "abc"}) {
+    EXPECT_THROW((void)parse_value(of_order("weights"), text), Error) << text;
+  }
+  EXPECT_THROW((void)parse_value(of_order("sizes"), "1.5"), Error);
+  EXPECT_EQ(parse_value(of_order("seed"), "18446744073709551615"), Value("18446744073709551615"));
+  EXPECT_EQ(parse_value(of_order("seed"), "1e3"), Value("1000"));
+  for (const char* text : {"-1", "1.5", "18446744073709551616", "1e20", "abc", ""}) {
+    EXPECT_THROW((void)parse_value(of_order("seed"), text), Error) << text;
+  }
+}
+
+TEST(Field, RefusesWhatAnotherTakesItsMeaningFrom) {
+  EXPECT_EQ(order_refusal({{"depth", 1.0}, {"sizes", "1,2"}}),
+            "depth: 1 is given beside sizes, where it means nothing");
+  EXPECT_EQ(order_refusal({{"depth", 1.0}}), "");
+  EXPECT_EQ(order_refusal({{"depth", 2.0}}), "depth: 2 is not a number in [0, 2)");
+  EXPECT_EQ(order_refusal({{"weights", "1,9"}}), "weights: 9 is not a number in (0, 8]");
+}
+
+TEST(Question, KeepsEveryDigitOfASeed) {
+  const auto order = question_of<Order>({{"seed", "18446744073709551615"},
+                                         {"weights", "1:3:3"},
+                                         {"sizes", "2,4"},
+                                         {"copies", 3.0},
+                                         {"things", std::vector<std::string>{"ink"}}});
+  EXPECT_EQ(order.seed, 18446744073709551615U);
+  EXPECT_EQ(order.weights.values(), (std::vector<double>{1.0, 2.0, 3.0}));
+  EXPECT_EQ(order.sizes.values(), (std::vector<std::size_t>{2, 4}));
+  EXPECT_EQ(order.copies, 3);
+  EXPECT_EQ(order.things, (std::vector<std::string>{"ink"}));
+  EXPECT_TRUE(order.notes.empty());
 }
 
 TEST(Question, BecomesAPointAndComesBack) {

@@ -4,9 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <cstdint>
 
 #include "dewpoint/core/error.hpp"
+#include "dewpoint/core/grid.hpp"
 #include "dewpoint/core/nearest_word.hpp"
 
 namespace dewpoint::question {
@@ -18,9 +21,11 @@ std::string excerpt(const std::string& text) {
   return text.size() <= kLongestExcerpt ? text : text.substr(0, kLongestExcerpt) + "...";
 }
 
+std::string quoted(const std::string& text) { return "'" + excerpt(text) + "'"; }
+
 [[noreturn]] void refuse(const Field& field, const std::string& found) {
   throw Error(Code::bad_value,
-              fmt::format("{}: {} is not {}", field.name, excerpt(found), allowed_text(field)));
+              fmt::format("{}: {} is not {}", field.name, found, allowed_text(field)));
 }
 
 [[noreturn]] void refuse_word(const Field& field, const std::string& word) {
@@ -38,20 +43,65 @@ bool is_known_word(const Field& field, const std::string& word) {
          std::find(field.words.begin(), field.words.end(), word) != field.words.end();
 }
 
+bool is_whole(double number) { return number == std::floor(number); }
+
+// The digits of a seed; 1e3 is 1000.
+std::optional<std::uint64_t> seed_in(const std::string& text) {
+  std::uint64_t digits = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, failure] = std::from_chars(text.data(), end, digits);
+  if (failure == std::errc() && rest == end) return digits;
+  const auto number = number_in(text);
+  const bool fits = number && *number >= 0.0 && *number < 0x1p64 && is_whole(*number);
+  return fits ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
+}
+
 bool allows(const Field& field, const Value& value) {
+  const auto* word = std::get_if<std::string>(&value);
+  const auto* number = std::get_if<double>(&value);
   switch (field.kind) {
     case Kind::flag:
       return std::holds_alternative<bool>(value);
     case Kind::word:
     case Kind::numbers:
-      return std::holds_alternative<std::string>(value);
+    case Kind::grid:
+    case Kind::counts:
+      return word != nullptr;
+    case Kind::words:
+      return std::holds_alternative<std::vector<std::string>>(value);
+    case Kind::seed:
+      return seed_in(word != nullptr ? *word : value_text(value)).has_value();
     case Kind::number:
     case Kind::whole:
       break;
   }
-  const auto* number = std::get_if<double>(&value);
   return number != nullptr && field.range.contains(*number) &&
-         (field.kind == Kind::number || *number == std::floor(*number));
+         (field.kind == Kind::number || is_whole(*number));
+}
+
+bool has_numbers_as_text(const Field& field) {
+  return field.kind == Kind::numbers || field.kind == Kind::grid || field.kind == Kind::counts;
+}
+
+// Every number of a list that is given as a text.
+void expect_numbers_allowed(const Field& field, const std::string& text) {
+  Field each = field;
+  each.kind = field.kind == Kind::counts ? Kind::whole : Kind::number;
+  if (field.kind == Kind::numbers) {
+    for (const double number : parse_numbers(field.name, text).values) expect_allowed(each, number);
+  } else if (!text.empty()) {
+    for (const double number : parse_grid(field.name, text)) expect_allowed(each, number);
+  }
+}
+
+std::vector<std::string> parts_of(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
 }
 
 }  // namespace
@@ -71,16 +121,21 @@ std::string allowed_text(const Field& field) {
     case Kind::flag:
       return "true or false";
     case Kind::word:
+    case Kind::words:
       return field.words.empty() ? "a word" : fmt::format("{}", fmt::join(field.words, ", "));
     case Kind::numbers:
       return "numbers with commas between them";
+    case Kind::seed:
+      return "a whole number in [0, 2^64)";
     case Kind::number:
     case Kind::whole:
+    case Kind::grid:
+    case Kind::counts:
       break;
   }
   const std::string range = range_text(field.range);
-  return fmt::format("a {}number{}{}", field.kind == Kind::whole ? "whole " : "",
-                     range.empty() ? "" : " ", range);
+  const bool whole = field.kind == Kind::whole || field.kind == Kind::counts;
+  return fmt::format("a {}number{}{}", whole ? "whole " : "", range.empty() ? "" : " ", range);
 }
 
 bool are_alternatives(const Field& one, const Field& other) {
@@ -107,10 +162,15 @@ void expect_allowed(const Field& field, const Value& value) {
   if (field.kind == Kind::word && word != nullptr && !is_known_word(field, *word)) {
     refuse_word(field, *word);
   }
-  if (field.kind == Kind::numbers && word != nullptr) (void)parse_numbers(field.name, *word);
+  if (const auto* words = std::get_if<std::vector<std::string>>(&value)) {
+    for (const std::string& one : *words) {
+      if (!is_known_word(field, one)) refuse_word(field, one);
+    }
+  }
+  if (has_numbers_as_text(field) && word != nullptr) expect_numbers_allowed(field, *word);
   if (!allows(field, value)) {
     const auto* number = std::get_if<double>(&value);
-    refuse(field, number != nullptr ? short_text(*number) : "'" + value_text(value) + "'");
+    refuse(field, number != nullptr ? short_text(*number) : quoted(value_text(value)));
   }
 }
 
@@ -124,6 +184,9 @@ void expect_consistent(const std::vector<Field>& fields, const Point& given) {
     }
     expect_allowed(*field, value);
     const bool is_flag_off = value == Value(false);
+    if (!field->not_with.empty() && given.contains(field->not_with)) {
+      refuse_beside(*field, value, "beside " + field->not_with + ", where it means nothing");
+    }
     if (!field->only_with.empty() && !is_flag_off && !given.contains(field->only_with)) {
       refuse_beside(*field, value, "without " + field->only_with);
     }
@@ -140,16 +203,48 @@ Value parse_value(const Field& field, const std::string& text) {
   Value value = text;
   if (field.is_numeric()) {
     const auto number = number_in(text);
-    if (!number) refuse(field, "'" + text + "'");
+    if (!number) refuse(field, quoted(text));
     value = *number;
+  } else if (field.kind == Kind::seed) {
+    const auto digits = seed_in(text);
+    if (!digits) refuse(field, number_in(text) ? excerpt(text) : quoted(text));
+    value = std::to_string(*digits);
+  } else if (field.kind == Kind::words) {
+    value = field.commas ? parts_of(text) : std::vector<std::string>{text};
   } else if (field.kind == Kind::flag) {
-    if (text != "true" && text != "false") refuse(field, "'" + text + "'");
+    if (text != "true" && text != "false") refuse(field, quoted(text));
     value = text == "true";
   } else if (field.kind == Kind::numbers) {
     value = text_of(parse_numbers(field.name, text));
   }
   expect_allowed(field, value);
   return value;
+}
+
+std::vector<double> Grid::values() const {
+  return text.empty() ? std::vector<double>() : parse_grid("", text);
+}
+
+std::vector<std::size_t> Counts::values() const {
+  return text.empty() ? std::vector<std::size_t>() : parse_counts("", text);
+}
+
+std::optional<Value> value_of(const Grid& member) {
+  return member.empty() ? std::nullopt : std::optional<Value>(member.text);
+}
+
+std::optional<Value> value_of(const Counts& member) {
+  return member.empty() ? std::nullopt : std::optional<Value>(member.text);
+}
+
+std::optional<Value> value_of(const std::vector<std::string>& member) {
+  return member.empty() ? std::nullopt : std::optional<Value>(member);
+}
+
+void assign(std::size_t& member, const Value& from) {
+  const auto* digits = std::get_if<std::string>(&from);
+  member = digits != nullptr ? seed_in(*digits).value()
+                             : static_cast<std::size_t>(std::get<double>(from));
 }
 
 std::string text_of(const Numbers& numbers) {

@@ -20,7 +20,10 @@
 //
 // Members are numbers (double), whole numbers (std::size_t), words (std::string), closed sets of
 // words (an enum with a words_of(), see below), flags (bool), lists of numbers that are one value
-// (Numbers), or an optional of one of these.
+// (Numbers), or an optional of one of these. Verbs of the command line, whose answer is no cell of
+// a study, also have lists of numbers to go through (Grid, Counts), lists of words
+// (std::vector<std::string>), small whole numbers (int) and seeds (a std::uint64_t, said to be a
+// seed).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -59,6 +62,8 @@ constexpr Range at_least(double least) { return {least}; }
 constexpr Range above(double least) { return {.least = least, .above = true}; }
 /// (least, most]
 constexpr Range above(double least, double most) { return {least, most, true}; }
+/// [least, most)
+constexpr Range below(double least, double most) { return {least, most, false, true}; }
 /// (least, most)
 constexpr Range between(double least, double most) { return {least, most, true, true}; }
 constexpr Range any_number() { return {}; }
@@ -121,6 +126,52 @@ struct Also {
 };
 constexpr Also also(const char* name) { return {name}; }
 
+/// Has a meaning only where another field is not given.
+struct NotWith {
+  const char* name;
+};
+constexpr NotWith not_with(const char* name) { return {name}; }
+
+/// Must be given.
+struct Required {};
+inline constexpr Required required;
+
+/// Given without its name, by its place on the command line.
+struct Positional {};
+inline constexpr Positional positional;
+
+/// Its name of one letter on the command line: -o.
+struct Letter {
+  char letter;
+};
+constexpr Letter letter(char letter) { return {letter}; }
+
+/// A list of words is given as one word with commas; without this, one word each time.
+struct Commas {};
+inline constexpr Commas commas;
+
+/// The name of a file, or of a folder, of this kind: "study", "figure", "folder".
+struct File {
+  const char* kind;
+};
+constexpr File file(const char* kind) { return {kind}; }
+
+/// Words worth offering, where others are allowed too.
+struct Suggested {
+  std::vector<std::string> words;
+};
+inline Suggested suggest(std::vector<std::string> words) { return {std::move(words)}; }
+
+/// The heading under which help shows it.
+struct Group {
+  const char* title;
+};
+constexpr Group group(const char* title) { return {title}; }
+
+/// A whole number below 2^64, all of whose digits count.
+struct Seed {};
+inline constexpr Seed as_seed;
+
 /// A list of numbers that is one value, not an axis: a law over tokens.
 struct Numbers {
   std::vector<double> values;
@@ -130,9 +181,24 @@ struct Numbers {
 [[nodiscard]] std::string text_of(const Numbers& numbers);
 [[nodiscard]] Numbers parse_numbers(const std::string& field, const std::string& text);
 
+/// Increasing numbers that a verb goes through: "8,64,512" or "first:last:count[:log]".
+struct Grid {
+  std::string text;  // empty: none
+  [[nodiscard]] bool empty() const { return text.empty(); }
+  [[nodiscard]] std::vector<double> values() const;
+  friend bool operator==(const Grid&, const Grid&) = default;
+};
+/// The same for whole numbers.
+struct Counts {
+  std::string text;
+  [[nodiscard]] bool empty() const { return text.empty(); }
+  [[nodiscard]] std::vector<std::size_t> values() const;
+  friend bool operator==(const Counts&, const Counts&) = default;
+};
+
 // ---- a field ----------------------------------------------------------------------------------
 
-enum class Kind { number, whole, word, flag, numbers };
+enum class Kind { number, whole, word, flag, numbers, grid, counts, words, seed };
 
 /// One parameter, as everybody needs it who asks, stores, prints or documents it.
 struct Field {
@@ -151,8 +217,20 @@ struct Field {
   std::string only_with = {};   // the field without which it means nothing
   std::string formerly = {};    // an older name
   std::string also = {};        // a second one, of the option
+  std::string not_with = {};    // the field beside which it means nothing
+  bool required = false;
+  bool positional = false;
+  char letter = 0;                            // its short name; 0: none
+  bool commas = false;                        // its words are given as one
+  std::string file = {};                      // the kind of file that it names; empty: none
+  std::vector<std::string> suggestions = {};  // words worth offering
+  std::string group = {};                     // heading in the help
 
   [[nodiscard]] bool is_numeric() const { return kind == Kind::number || kind == Kind::whole; }
+  /// Whether its value is a list on the command line.
+  [[nodiscard]] bool is_list() const {
+    return listed || kind == Kind::numbers || kind == Kind::grid || kind == Kind::counts;
+  }
 };
 
 /// "a whole number in [2, 1e7]", "one of sampled, exact", "true or false": what the field takes.
@@ -170,7 +248,7 @@ struct Field {
 void expect_allowed(const Field& field, const Value& value);
 
 /// Throws Error{bad_value} unless what is given fits together: names are fields, values are
-/// allowed, one of several fields that say the same, none without the field that it needs.
+/// allowed, one of several fields that say the same, none without or beside the field that it says.
 void expect_consistent(const std::vector<Field>& fields, const Point& given);
 
 /// What a text means for this field: `--draws 2e4`, `--tokens simplex`. Throws as expect_allowed.
@@ -202,9 +280,13 @@ std::vector<std::string> all_words() {
 // One overload per kind of member; `from` is a value that expect_allowed() lets pass.
 inline Kind kind_of(double) { return Kind::number; }
 inline Kind kind_of(std::size_t) { return Kind::whole; }
+inline Kind kind_of(int) { return Kind::whole; }
 inline Kind kind_of(bool) { return Kind::flag; }
 inline Kind kind_of(const std::string&) { return Kind::word; }
 inline Kind kind_of(const Numbers&) { return Kind::numbers; }
+inline Kind kind_of(const Grid&) { return Kind::grid; }
+inline Kind kind_of(const Counts&) { return Kind::counts; }
+inline Kind kind_of(const std::vector<std::string>&) { return Kind::words; }
 template <Words E>
 Kind kind_of(E) {
   return Kind::word;
@@ -216,9 +298,14 @@ Kind kind_of(const std::optional<T>&) {
 
 inline std::optional<Value> value_of(double member) { return member; }
 inline std::optional<Value> value_of(std::size_t member) { return static_cast<double>(member); }
+inline std::optional<Value> value_of(int member) { return static_cast<double>(member); }
 inline std::optional<Value> value_of(bool member) { return member; }
 inline std::optional<Value> value_of(const std::string& member) { return member; }
 inline std::optional<Value> value_of(const Numbers& member) { return text_of(member); }
+/// None where the list is empty, as for every list.
+std::optional<Value> value_of(const Grid& member);
+std::optional<Value> value_of(const Counts& member);
+std::optional<Value> value_of(const std::vector<std::string>& member);
 template <Words E>
 std::optional<Value> value_of(E member) {
   return word_for(member);
@@ -229,13 +316,20 @@ std::optional<Value> value_of(const std::optional<T>& member) {
 }
 
 inline void assign(double& member, const Value& from) { member = std::get<double>(from); }
-inline void assign(std::size_t& member, const Value& from) {
-  member = static_cast<std::size_t>(std::get<double>(from));
+/// A seed is a word of digits.
+void assign(std::size_t& member, const Value& from);
+inline void assign(int& member, const Value& from) {
+  member = static_cast<int>(std::get<double>(from));
 }
 inline void assign(bool& member, const Value& from) { member = std::get<bool>(from); }
 inline void assign(std::string& member, const Value& from) { member = std::get<std::string>(from); }
 inline void assign(Numbers& member, const Value& from) {
   member = parse_numbers("", std::get<std::string>(from));
+}
+inline void assign(Grid& member, const Value& from) { member.text = std::get<std::string>(from); }
+inline void assign(Counts& member, const Value& from) { member.text = std::get<std::string>(from); }
+inline void assign(std::vector<std::string>& member, const Value& from) {
+  member = std::get<std::vector<std::string>>(from);
 }
 template <Words E>
 void assign(E& member, const Value& from) {
@@ -257,7 +351,7 @@ class Declare {
   template <class Member, class... About>
   void operator()(const char* name, const Member& member, const About&... about) {
     Field field{name, kind_of(member), value_of(member), ""};
-    if (field.kind == Kind::flag || field.kind == Kind::numbers) field.axis = false;
+    field.axis = field.kind == Kind::word || field.is_numeric();
     words(field, member);
     (say(field, about), ...);
     fields.push_back(std::move(field));
@@ -291,6 +385,21 @@ class Declare {
   static void say(Field& field, const OnlyWith& other) { field.only_with = other.name; }
   static void say(Field& field, const Formerly& older) { field.formerly = older.name; }
   static void say(Field& field, const Also& second) { field.also = second.name; }
+  static void say(Field& field, const NotWith& other) { field.not_with = other.name; }
+  static void say(Field& field, Required) {
+    field.required = true;
+    field.standard.reset();
+  }
+  static void say(Field& field, Positional) { field.positional = true; }
+  static void say(Field& field, const Letter& one) { field.letter = one.letter; }
+  static void say(Field& field, Commas) { field.commas = true; }
+  static void say(Field& field, const File& named) { field.file = named.kind; }
+  static void say(Field& field, const Suggested& some) { field.suggestions = some.words; }
+  static void say(Field& field, const Group& heading) { field.group = heading.title; }
+  static void say(Field& field, Seed) {
+    field.kind = Kind::seed;
+    field.axis = false;
+  }
 };
 
 /// Reads members into a point: those that are present.

@@ -1,6 +1,7 @@
 #include "dewpoint/question/value.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -57,7 +58,8 @@ std::string number_text(double number) {
 std::string value_text(const Value& value) {
   if (const auto* number = std::get_if<double>(&value)) return number_text(*number);
   if (const auto* word = std::get_if<std::string>(&value)) return *word;
-  return std::get<bool>(value) ? "true" : "false";
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  return fmt::format("{}", fmt::join(std::get<std::vector<std::string>>(value), ","));
 }
 
 std::string canonical_text(const Point& point) {

@@ -321,6 +321,10 @@ FieldKind kind_of(const question::Field& described, bool list) {
       return FieldKind::flag;
     case question::Kind::word:
     case question::Kind::numbers:
+    case question::Kind::grid:
+    case question::Kind::counts:
+    case question::Kind::words:
+    case question::Kind::seed:
       break;
   }
   return described.listed ? FieldKind::words : FieldKind::word;

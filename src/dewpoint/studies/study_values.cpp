@@ -55,6 +55,11 @@ Value read_scalar(const StudyField& field, const Field& parameter) {
       return field.text(described(parameter));
     case Kind::numbers:
       return read_numbers(field, parameter);
+    case Kind::grid:
+    case Kind::counts:
+    case Kind::words:
+    case Kind::seed:
+      return parse_value(parameter, field.text(described(parameter)));
     case Kind::number:
     case Kind::whole:
       break;

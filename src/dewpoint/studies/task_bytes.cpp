@@ -1,9 +1,13 @@
 #include "dewpoint/studies/task_bytes.hpp"
 
 #include <cstring>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
+
+#include "dewpoint/core/error.hpp"
 
 namespace dewpoint::studies {
 namespace {
@@ -37,6 +41,7 @@ class Writer {
   void value(double held) { number(held); }
   void value(bool held) { number(held); }
   void value(const std::string& held) { text(held); }
+  void value(const std::vector<std::string>&) { DEWPOINT_EXPECTS(false); }  // never of a point
 
   std::string bytes_;
 };
