@@ -35,7 +35,7 @@ Matrix<double> read_input(const DewScoresOptions& o, const DewScoresQuestion& q,
   if (o.queries.empty() || o.keys.empty()) {
     throw Error(Code::bad_value, "queries: --queries and --keys are given together or not at all");
   }
-  return checkpoint::read_query_key_scores(o.queries, o.keys, q.scale.value_or(1.0));
+  return checkpoint::read_query_key_scores(o.queries, o.keys, *q.scale);
 }
 
 /// The kept column of every row; empty for none.
@@ -219,13 +219,13 @@ Json heat_json(const diagnosis::HeatCapacity& heat) {
   return json;
 }
 
-Json head_json(const HeadReport& head, const DewScoresOptions& o, const question::Asked& asked,
+Json head_json(const HeadReport& head, const DewScoresOptions& o, const DewScoresQuestion& q,
                std::uint64_t seed) {
   Json parameters = {{"scores", o.scores.empty() ? Json() : Json(o.scores)},
                      {"queries", o.queries.empty() ? Json() : Json(o.queries)},
                      {"keys", o.keys.empty() ? Json() : Json(o.keys)}};
-  parameters.update(parameters_json(question::fields_of<DewScoresQuestion>(), asked,
-                                    question::point_of(asked.first<DewScoresQuestion>())));
+  parameters.update(
+      parameters_json(question::fields_of<DewScoresQuestion>(), {}, question::point_of(q)));
   return {{"experiment", "dew"},
           {"version", version()},
           {"seed", seed},
@@ -331,10 +331,10 @@ void DewScoresOptions::add_to(Program& program, CLI::App& verb) {
 
 Answer dew_of_scores(const DewScoresOptions& options, const Given& arrays,
                      const CommonOptions& common, const RunContext& context) {
-  const question::Asked asked = options.question->asked();
-  const auto q = asked.first<DewScoresQuestion>();
+  auto q = options.question->asked().first<DewScoresQuestion>();
+  if (!options.queries.empty()) q.scale = q.scale.value_or(1.0);
   const HeadReport head = measure(read_input(options, q, arrays), q, common, context);
-  return {head_json(head, options, asked, common.seed), head_text(head)};
+  return {head_json(head, options, q, common.seed), head_text(head)};
 }
 
 std::string verdict_text(const std::string& scale, const diagnosis::GrowthVerdict& verdict) {

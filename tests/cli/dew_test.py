@@ -125,6 +125,12 @@ class Heads(ProgramTest):
                   "np.save('q.npy', q); np.save('k.npy', k); np.save('s.npy', 0.25 * q @ k.T)\n")
         subprocess.run([NUMPY_PYTHON, "-c", script], cwd=self.folder.name, check=True)
         product = self.succeed_json("dew", "--queries", "q.npy", "--keys", "k.npy", "--scale", "0.25")
+        self.assertEqual(product["parameters"],
+                         {"scores": None, "queries": "q.npy", "keys": "k.npy", "scale": 0.25,
+                          "keep-column": None, "endpoint": None, "tail": 50, "halvings": 6,
+                          "least-keys": 100, "replicates": 400})
+        plain = self.succeed_json("dew", "--queries", "q.npy", "--keys", "k.npy")
+        self.assertEqual(plain["parameters"]["scale"], 1)
         scores = self.succeed_json("dew", "--scores", "s.npy")
         for one, other in zip(product["lengths"], scores["lengths"]):
             self.assertAlmostEqual(one["beta_pr"]["mean"], other["beta_pr"]["mean"], delta=1e-9)

@@ -50,7 +50,7 @@ class HeatExperiment final : public ExperimentOf<HeatQuestion> {
 
  protected:
   [[nodiscard]] HeatQuestion completed(HeatQuestion question) const override {
-    return studies::resolved(std::move(question));
+    return studies::resolved(question);
   }
   [[nodiscard]] std::vector<Observable> observed(const HeatQuestion&) const override {
     std::vector<Observable> all;
