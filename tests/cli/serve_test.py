@@ -198,18 +198,18 @@ class Jobs(ServeTest):
     def test_a_moved_slider_stops_what_it_outdates(self):
         old = self.start_long("tab-one")
         self.server.complete("phase", "tab-one", n=16, rho="0,0.5", gamma="1,2")
+        self.assert_at_rest()
         found = self.server.get(f"/api/jobs/{old['job']}").json()
         self.assertEqual((found["state"], found["error"]),
                          ("cancelled", "outdated by a new question"))
-        self.assert_at_rest()
 
     def test_a_room_that_is_left_ends_its_job(self):
         old = self.start_long("tab-one")
         self.server.complete("condense", "tab-one", n="1e6", t="1", draws=10)
+        self.assert_at_rest()
         found = self.server.get(f"/api/jobs/{old['job']}").json()
         self.assertEqual((found["state"], found["error"]),
                          ("cancelled", "outdated by a new question"))
-        self.assert_at_rest()
 
     def test_what_was_computed_of_a_job_that_was_left_is_kept(self):
         old = self.start_long("tab-one")

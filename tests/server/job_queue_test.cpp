@@ -259,7 +259,8 @@ TEST(JobQueue, AJobThatWaitsBetweenItsLevelsIsCancelledAtOnce) {
   const auto parked = put(queue, "two", "phase", three_levels("b", diary));
   (void)with_result(*parked, 1);
   parked->cancel("test");
-  EXPECT_EQ(ended(*parked).state, JobState::cancelled);  // the gate is closed
+  while (queue.counts().waiting > 0) std::this_thread::yield();  // the gate is closed
+  EXPECT_EQ(parked->status().state, JobState::cancelled);
   gate.count_down();
   EXPECT_EQ(ended(*heavy).state, JobState::done);
   EXPECT_EQ(diary.notes(), (std::vector<std::string>{"a2", "a3"}));

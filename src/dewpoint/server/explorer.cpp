@@ -401,9 +401,7 @@ class Explorer::Parts {
                 [this](const PathParts& wild, const Request&, Response& to) {
                   const auto job = job_named(wild[0]);
                   job->cancel("asked for");
-                  const JobState state = job->status().state;
-                  const JobState shown = state == JobState::running ? JobState::cancelled : state;
-                  send(to, Json{{"job", job->id()}, {"state", name_of(shown)}});
+                  send(to, Json{{"job", job->id()}, {"state", name_of(job->status().state)}});
                 });
     router_.add("GET", "/api/jobs/*/events",
                 [this](const PathParts& wild, const Request& from, Response& to) {

@@ -145,16 +145,14 @@ void Job::fail(const std::string& error, const std::string& field) {
 
 void Job::stopped() {
   const std::lock_guard lock(mutex_);
-  end(stop_state_, stop_reason_.empty() ? "stopped" : stop_reason_, {});
+  end(JobState::cancelled, "stopped", {});
 }
 
 void Job::request_stop(JobState becomes, const std::string& why) {
   {
     const std::lock_guard lock(mutex_);
-    if (is_over(status_.state) || !stop_reason_.empty()) return;  // the first reason stays
-    stop_state_ = becomes;
-    stop_reason_ = why;
-    if (status_.state == JobState::queued) end(becomes, why, {});
+    if (is_over(status_.state)) return;
+    end(becomes, why, {});
   }
   stop_.request_stop();
 }

@@ -66,13 +66,13 @@ class Job {
   void set_progress(double progress);
   void finish();
   void fail(const std::string& error, const std::string& field);
-  /// The computation saw the stop: cancelled, or failed where time was up.
+  /// The computation stopped.
   void stopped();
 
   // ---- who asked ------------------------------------------------------------------------------
 
-  /// A job that waits is cancelled at once, one that runs when its kernel looks. `why`: one line;
-  /// of several reasons the first stays.
+  /// It is over at once; its kernel stops when it looks. `why`: one line; of
+  /// several reasons the first stays.
   void cancel(const std::string& why);
   /// The same, but a failure.
   void give_up(const std::string& why);
@@ -100,8 +100,6 @@ class Job {
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   JobStatus status_;
-  JobState stop_state_ = JobState::cancelled;
-  std::string stop_reason_;
   std::size_t streams_ = 0;
   bool was_left_ = false;
   Clock::time_point touched_ = Clock::now();
