@@ -1,10 +1,13 @@
 #include "cli/question_options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+
+#include "dewpoint/core/error.hpp"
 
 namespace dewpoint::cli {
 namespace {
@@ -15,6 +18,16 @@ using question::Field;
 using question::Kind;
 using question::Point;
 using question::Value;
+
+// --law gaussian --law sphere:d=5: laws have commas of their own.
+bool is_word_list(const Field& field) { return field.listed && field.kind == Kind::word; }
+
+// Of two words of which one is none, the option alone means the other: --value, --value matrix.
+bool may_stand_alone(const Field& field) {
+  return field.kind == Kind::word && field.words.size() == 2 && field.words.front() == "none";
+}
+
+constexpr const char* kAlone = "true";  // the text of an option without its word
 
 // Whether a text begins with a word, and not with a name or a formula: "x.svg, ..", "n0 of ..".
 bool begins_with_a_word(const std::string& text) {
@@ -42,13 +55,15 @@ std::string help_of(const Field& field) {
   }
   if (!field.instead_of.empty()) help += ", instead of --" + field.instead_of;
   if (!field.only_with.empty()) help += ", with --" + field.only_with;
-  if (!field.words.empty()) return help + ": " + allowed_text(field);
+  if (!field.words.empty()) help += ": " + allowed_text(field);
+  if (is_word_list(field)) help += "; several times if wanted";
+  if (!field.words.empty()) return help;
   const std::string range = range_in_help(field);
   return range.empty() ? help : help + "; " + range;
 }
 
 std::string type_of(const Field& field) {
-  if (field.is_list()) return "LIST";
+  if (field.is_list() && !is_word_list(field)) return "LIST";
   switch (field.kind) {
     case Kind::whole:
       return "COUNT";
@@ -86,12 +101,14 @@ Json json_of(const Value& value) {
 
 // ---- options ------------------------------------------------------------------------------------
 
-QuestionOptions::QuestionOptions(Program& program, CLI::App& verb, const std::vector<Field>& fields)
+QuestionOptions::QuestionOptions(Program& program, CLI::App& verb, const std::vector<Field>& fields,
+                                 const std::string& group)
     : fields_(fields) {
-  for (const Field& field : fields) add(program, verb, field);
+  for (const Field& field : fields) add(program, verb, field, group);
 }
 
-void QuestionOptions::add(Program& program, CLI::App& verb, const Field& field) {
+void QuestionOptions::add(Program& program, CLI::App& verb, const Field& field,
+                          const std::string& group) {
   const auto texts = std::make_shared<std::vector<std::string>>();
   CLI::Option* option = nullptr;
   if (field.kind == Kind::flag) {
@@ -100,13 +117,28 @@ void QuestionOptions::add(Program& program, CLI::App& verb, const Field& field) 
   } else {
     option = verb.add_option(names_of(field), *texts, help_of(field));
     option->type_name(type_of(field))->default_str(default_of(field));
-    if (field.kind != Kind::words) option->expected(1);
+    const bool once = field.kind != Kind::words && !is_word_list(field);
+    if (once) option->expected(may_stand_alone(field) ? 0 : 1, 1);
     if (!field.positional) option->allow_extra_args(false);
   }
   if (field.required) option->required();
-  if (!field.group.empty()) option->group(field.group);
+  if (!group.empty() || !field.group.empty()) option->group(group.empty() ? field.group : group);
   program.fields[option] = &field;
   entries_.push_back({&field, texts, option});
+}
+
+std::vector<std::string> QuestionOptions::given() const {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries_) {
+    if (entry.option->count() > 0) names.push_back(entry.field->name);
+  }
+  return names;
+}
+
+void QuestionOptions::refuse_all(const std::string& why) const {
+  const std::vector<std::string> names = given();
+  if (names.empty()) return;
+  throw Error(Code::bad_value, fmt::format("{}: is given {}", names.front(), why));
 }
 
 bool QuestionOptions::is_given(const std::string& name) const {
@@ -139,7 +171,8 @@ void QuestionOptions::read(const Entry& entry, const Field& field, Asked& asked)
     asked.fixed[field.name] = words;
     return;
   }
-  const std::string& text = given ? entry.texts->back() : field.grid;
+  std::string text = given ? fmt::format("{}", fmt::join(*entry.texts, " ")) : field.grid;
+  if (given && may_stand_alone(field) && text == kAlone) text = field.words.back();
   if (field.listed) {
     asked.grid.push_back(parse_axis(field, text));
   } else {
@@ -170,7 +203,7 @@ Json parameters_json(const std::vector<Field>& fields, const Asked& asked, const
     for (const Field& field : fields) {
       if (are_alternatives(field, *find_field(fields, axis.name))) all[field.name] = nullptr;
     }
-    all[axis.name] = axis.values;
+    all[axis.name] = axis.words.empty() ? Json(axis.values) : Json(axis.words);
   }
   return all;
 }

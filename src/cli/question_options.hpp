@@ -15,14 +15,19 @@ namespace dewpoint::cli {
 
 class QuestionOptions {
  public:
-  /// An option per field; the fields outlive the program.
-  QuestionOptions(Program& program, CLI::App& verb, const std::vector<question::Field>& fields);
+  /// An option per field, in a group of the help if it has a name; the fields outlive the program.
+  QuestionOptions(Program& program, CLI::App& verb, const std::vector<question::Field>& fields,
+                  const std::string& group = {});
 
   /// Checked one by one and together; the grids of the verb where nothing is said instead. Throws
   /// Error{bad_value} naming the option.
   [[nodiscard]] question::Asked asked() const;
   /// The same for another question that shares some of the options: its fields, its ranges.
   [[nodiscard]] question::Asked asked(const std::vector<question::Field>& fields) const;
+  /// Names of the fields that are given.
+  [[nodiscard]] std::vector<std::string> given() const;
+  /// Throws Error{bad_value} naming the first option that is given: "tail: is given <why>".
+  void refuse_all(const std::string& why) const;
 
  private:
   struct Entry {
@@ -32,7 +37,8 @@ class QuestionOptions {
   };
 
   void read(const Entry& entry, const question::Field& field, question::Asked& asked) const;
-  void add(Program& program, CLI::App& verb, const question::Field& field);
+  void add(Program& program, CLI::App& verb, const question::Field& field,
+           const std::string& group);
   [[nodiscard]] bool is_given(const std::string& name) const;
   [[nodiscard]] bool is_said_otherwise(const question::Field& field) const;
 
@@ -40,7 +46,7 @@ class QuestionOptions {
   std::vector<Entry> entries_;
 };
 
-/// A question whose every option is given once, as most verbs ask.
+/// A question of a verb, and what was given for it.
 template <class Question>
 class Asking {
  public:
@@ -48,7 +54,7 @@ class Asking {
       : options_(program, verb, question::fields_of<Question>()) {}
 
   /// Throws Error{bad_value} naming the option.
-  [[nodiscard]] Question question() const { return options_.asked().first<Question>(); }
+  [[nodiscard]] question::Asked asked() const { return options_.asked(); }
 
  private:
   QuestionOptions options_;
