@@ -102,7 +102,7 @@ def test_a_model_by_its_name(program):
     (lambda q, k: dp.heads(q[0, 0], k), ValueError, "q"),
     (lambda q, k: dp.heads(q.astype(complex), k), TypeError, "q: numbers of format 'Zd'"),
     (lambda q, k: dp.heads(numpy.where(q > 2, numpy.nan, q), k), ValueError, "q"),
-    (lambda q, k: dp.heads(q, k, scale=-1.0), ValueError, "scale: found -1"),
+    (lambda q, k: dp.heads(q, k, scale=-1.0), ValueError, "scale: -1 is not a number above 0"),
     (lambda q, k: dp.heads(q, k, layout="DNH"), ValueError, "layout: found 'DNH'"),
     (lambda q, k: dp.heads(q, k, text="story.txt"), ValueError, "text: has no effect on a dump"),
     (lambda q, k: dp.heads(q, k, txt="story.txt"), TypeError, "txt: heads() has no such argument"),

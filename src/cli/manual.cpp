@@ -459,10 +459,10 @@ question::Field guessed_field(const CLI::Option& option) {
 Json describe(const CLI::Option& option, const Program& program) {
   const question::Field* described = field_of(option, program);
   const question::Field field = described != nullptr ? *described : guessed_field(option);
-  const bool words_listed = field.listed && field.kind == question::Kind::word;
+  const bool words = field.listed && field.kind == question::Kind::word;  // one each time
   return {{"name", field.name},
           {"kind", kind_of(field)},
-          {"list", field.is_list() && !words_listed},
+          {"list", field.is_list() && !words},
           {"range", range_json(field.range)},
           {"words", field.words},
           {"suggestions", field.suggestions},
@@ -471,7 +471,7 @@ Json describe(const CLI::Option& option, const Program& program) {
           {"about", option.get_description()},
           {"positional", option.get_positional()},
           {"required", option.get_required()},
-          {"several", words_listed || option.get_items_expected_max() > 1},
+          {"several", words || option.get_items_expected_max() > 1},
           {"commas", field.commas}};
 }
 

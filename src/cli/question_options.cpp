@@ -22,6 +22,13 @@ using question::Value;
 // --law gaussian --law sphere:d=5: laws have commas of their own.
 bool is_word_list(const Field& field) { return field.listed && field.kind == Kind::word; }
 
+// Of two words of which one is none, the option alone means the other: --value, --value matrix.
+bool may_stand_alone(const Field& field) {
+  return field.kind == Kind::word && field.words.size() == 2 && field.words.front() == "none";
+}
+
+constexpr const char* kAlone = "true";  // the text of an option without its word
+
 // Whether a text begins with a word, and not with a name or a formula: "x.svg, ..", "n0 of ..".
 bool begins_with_a_word(const std::string& text) {
   const std::string word = text.substr(0, text.find_first_of(" ,;:"));
@@ -86,17 +93,6 @@ std::string default_of(const Field& field) {
   return number != nullptr ? question::short_text(*number) : question::value_text(*field.standard);
 }
 
-// Of two words of which one is none, the option alone means the other: --value, --value matrix.
-bool may_stand_alone(const Field& field) {
-  return field.kind == Kind::word && field.words.size() == 2 && field.words.front() == "none";
-}
-
-constexpr const char* kAlone = "true";  // the text of an option without its word
-
-std::string joined(const std::vector<std::string>& texts) {
-  return fmt::format("{}", fmt::join(texts, " "));
-}
-
 Json json_of(const Value& value) {
   return std::visit([](const auto& held) { return Json(held); }, value);
 }
@@ -108,9 +104,7 @@ Json json_of(const Value& value) {
 QuestionOptions::QuestionOptions(Program& program, CLI::App& verb, const std::vector<Field>& fields,
                                  const std::string& group)
     : fields_(fields) {
-  for (const Field& field : fields) {
-    add(program, verb, field, group.empty() ? field.group : group);
-  }
+  for (const Field& field : fields) add(program, verb, field, group);
 }
 
 void QuestionOptions::add(Program& program, CLI::App& verb, const Field& field,
@@ -120,18 +114,15 @@ void QuestionOptions::add(Program& program, CLI::App& verb, const Field& field,
   if (field.kind == Kind::flag) {
     option = verb.add_flag_function(
         names_of(field), [](std::int64_t) {}, help_of(field));
-  } else if (may_stand_alone(field)) {
-    option = verb.add_flag(names_of(field), *texts, help_of(field))->expected(0, 1);
   } else {
     option = verb.add_option(names_of(field), *texts, help_of(field));
-    if (field.kind != Kind::words && !is_word_list(field)) option->expected(1);
+    option->type_name(type_of(field))->default_str(default_of(field));
+    const bool once = field.kind != Kind::words && !is_word_list(field);
+    if (once) option->expected(may_stand_alone(field) ? 0 : 1, 1);
     if (!field.positional) option->allow_extra_args(false);
   }
-  if (field.kind != Kind::flag) {
-    option->type_name(type_of(field))->default_str(default_of(field));
-  }
   if (field.required) option->required();
-  if (!group.empty()) option->group(group);
+  if (!group.empty() || !field.group.empty()) option->group(group.empty() ? field.group : group);
   program.fields[option] = &field;
   entries_.push_back({&field, texts, option});
 }
@@ -142,6 +133,12 @@ std::vector<std::string> QuestionOptions::given() const {
     if (entry.option->count() > 0) names.push_back(entry.field->name);
   }
   return names;
+}
+
+void QuestionOptions::refuse_all(const std::string& why) const {
+  const std::vector<std::string> names = given();
+  if (names.empty()) return;
+  throw Error(Code::bad_value, fmt::format("{}: is given {}", names.front(), why));
 }
 
 bool QuestionOptions::is_given(const std::string& name) const {
@@ -174,8 +171,8 @@ void QuestionOptions::read(const Entry& entry, const Field& field, Asked& asked)
     asked.fixed[field.name] = words;
     return;
   }
-  const bool alone = given && may_stand_alone(field) && entry.texts->back() == kAlone;
-  const std::string text = alone ? field.words.back() : given ? joined(*entry.texts) : field.grid;
+  std::string text = given ? fmt::format("{}", fmt::join(*entry.texts, " ")) : field.grid;
+  if (given && may_stand_alone(field) && text == kAlone) text = field.words.back();
   if (field.listed) {
     asked.grid.push_back(parse_axis(field, text));
   } else {
@@ -192,14 +189,6 @@ Asked QuestionOptions::asked(const std::vector<Field>& fields) const {
   }
   expect_consistent(fields, asked.first_point());
   return asked;
-}
-
-void QuestionOptions::refuse_all(const std::string& why) const {
-  for (const Entry& entry : entries_) {
-    if (entry.option->count() > 0) {
-      throw Error(Code::bad_value, fmt::format("{}: is given {}", entry.field->name, why));
-    }
-  }
 }
 
 // ---- for the record -----------------------------------------------------------------------------

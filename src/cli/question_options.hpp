@@ -24,10 +24,10 @@ class QuestionOptions {
   [[nodiscard]] question::Asked asked() const;
   /// The same for another question that shares some of the options: its fields, its ranges.
   [[nodiscard]] question::Asked asked(const std::vector<question::Field>& fields) const;
-  /// Throws Error{bad_value} naming the first option that is given: "tail: is given <why>".
-  void refuse_all(const std::string& why) const;
   /// Names of the fields that are given.
   [[nodiscard]] std::vector<std::string> given() const;
+  /// Throws Error{bad_value} naming the first option that is given: "tail: is given <why>".
+  void refuse_all(const std::string& why) const;
 
  private:
   struct Entry {
@@ -46,7 +46,7 @@ class QuestionOptions {
   std::vector<Entry> entries_;
 };
 
-/// A question whose every option is given once, as most verbs ask.
+/// A question of a verb, and what was given for it.
 template <class Question>
 class Asking {
  public:
@@ -54,7 +54,7 @@ class Asking {
       : options_(program, verb, question::fields_of<Question>()) {}
 
   /// Throws Error{bad_value} naming the option.
-  [[nodiscard]] Question question() const { return options_.asked().first<Question>(); }
+  [[nodiscard]] question::Asked asked() const { return options_.asked(); }
 
  private:
   QuestionOptions options_;

@@ -104,38 +104,45 @@ void describe(Visitor& visit, Printed<Question>& q) {
 }
 
 template <class Question, class Act>
-auto act_on(const Act& act, const Question& question, const Program& program) {
-  if constexpr (std::is_invocable_v<Act, const Question&, const Program&>) {
+auto act_on(const Act& act, const Question& question, const question::Asked& asked,
+            const Program& program) {
+  if constexpr (std::is_invocable_v<Act, const Question&, const question::Asked&, const Program&>) {
+    return act(question, asked, program);
+  } else if constexpr (std::is_invocable_v<Act, const Question&, const Program&>) {
     return act(question, program);
   } else {
     return act(question);
   }
 }
 
-/// `act` takes the question, and the program if it asks for it. It hands back an Answer, which has
-/// --json, or prints by itself and returns the exit status.
+/// `act` takes the question, and if it asks for them all that was given, where fields are listed,
+/// and the program. It hands back an Answer, which has --json, or prints by itself and returns the
+/// exit status.
 template <class Question, class Act>
 [[nodiscard]] Verb verb_of(const char* name, const char* about, const char* example, Act act) {
-  using Done = decltype(act_on(act, std::declval<Question>(), std::declval<Program&>()));
+  using Done =
+      decltype(act_on(act, std::declval<Question>(), question::Asked(), std::declval<Program&>()));
   const auto add = [act](Program& program, CLI::App& verb) {
     if constexpr (std::is_same_v<Done, Answer>) {
       const auto asking = std::make_shared<Asking<Printed<Question>>>(program, verb);
-      set_call(verb, [&program, asking, act] {
-        program.ask = [&program, asking, act] {
-          return act_on(act, asking->question().question, program);
-        };
-        program.action = [&program, asking, act] {
-          const Printed<Question> asked = asking->question();
-          const Answer answer = act_on(act, asked.question, program);
-          print(answer, asked.json);
-          return answer.status;
+      const auto answer = [&program, act](const question::Asked& asked) {
+        return act_on(act, asked.first<Printed<Question>>().question, asked, program);
+      };
+      set_call(verb, [&program, asking, answer] {
+        program.ask = [asking, answer] { return answer(asking->asked()); };
+        program.action = [asking, answer] {
+          const question::Asked asked = asking->asked();
+          const Answer answered = answer(asked);
+          print(answered, asked.fixed.contains("json"));
+          return answered.status;
         };
       });
     } else {
       const auto asking = std::make_shared<Asking<Question>>(program, verb);
       set_call(verb, [&program, asking, act] {
         program.action = [&program, asking, act] {
-          return act_on(act, asking->question(), program);
+          const question::Asked asked = asking->asked();
+          return act_on(act, asked.first<Question>(), asked, program);
         };
       });
     }

@@ -216,12 +216,13 @@ class PredictCondense(ProgramTest):
             (["--n", "1", "--t", "1"], ["n: 1 ", "[2, 1e300]"]),
             (["--n", "100"], ["--t or --beta"]),
             (["--n", "100", "--t", "0"], ["t: 0 ", "(0, 1000]"]),
-            (["--n", "100", "--beta", "-1"], ["beta: -1 ", "1000 beta_c"]),
-            (["--n", "100", "--t", "1", "--beta", "1"], ["--t", "--beta"]),
+            (["--n", "100", "--beta", "-1"], ["beta: -1 ", "above 0"]),
+            (["--n", "100", "--beta", "1e6"], ["beta: 1000000 ", "1000 beta_c"]),
+            (["--n", "100", "--t", "1", "--beta", "1"], ["beta: 1 is given beside t"]),
             (["--n", "100", "--t", "1", "--sigma", "0"], ["sigma: 0 ", "[1e-50, 1e50]"]),
             (["--n", "100", "--t", "1", "--signal", "-1"], ["signal: -1 ", "[0, 1e6]"]),
-            (["--n", "100", "--t", "1", "--planted", "inf"], ["planted: inf", "signal up to 1e6"]),
-            (["--n", "100", "--t", "1", "--planted", "nan"], ["planted: nan", "signal up to 1e6"]),
+            (["--n", "100", "--t", "1", "--planted", "inf"], ["planted: 'inf'", "at least 0"]),
+            (["--n", "100", "--t", "1", "--planted", "1e9"], ["planted: 1000000000 ", "signal up to 1e6"]),
             (["--t", "1"], ["--n"]),
         ]:
             message = self.refuse(2, "predict", "condense", *arguments)
