@@ -431,8 +431,8 @@ Json default_json(const question::Field& field) {
 
 // What an option that no description made says of itself.
 question::Field guessed_field(const CLI::Option& option) {
-  constexpr std::array kFiles = {"output", "figure",  "resume", "corpus", "tokenizer",
-                                 "keys",   "queries", "scores", "values", "figures"};
+  constexpr std::array kFiles = {"output",  "figure", "resume", "corpus",  "tokenizer",  "keys",
+                                 "queries", "scores", "values", "figures", "checkpoint", "model"};
   const std::string& type = option.get_type_name();
   const std::string name =
       option.get_positional() ? option.get_name(true) : option.get_lnames().front();
