@@ -155,9 +155,9 @@ class PhaseExperiment final : public ExperimentOf<PhaseQuestion> {
     std::vector<double> known = of_simplex(q);
     known.push_back(critical_gamma_of(layer));
     const bool has_line = is_simplex(layer) && layer.cloud.law == "equicorrelated";
-    known.push_back(has_line ? finite_dimension_gamma(layer.cloud.n, layer.cloud.d,
-                                                      layer.cloud.rho.value())
-                             : kUnknown);
+    known.push_back(
+        has_line ? finite_dimension_gamma(layer.cloud.n, layer.cloud.d, layer.cloud.rho.value())
+                 : kUnknown);
     return known;
   }
 
