@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "dewpoint/experiments/phase.hpp"
+#include "dewpoint/studies/recorded_run.hpp"
 #include "dewpoint/tokens/cloud.hpp"
 #include "support/npy_file.hpp"
 #include "support/timing.hpp"
@@ -106,13 +107,14 @@ bool point_against_peers(const std::vector<Peer>& peers, const std::filesystem::
 }
 
 void map_of_both_figures() {
-  experiments::PhaseMap map;
-  map.d = {8, 64, 512};
-  map.rho.clear();
-  for (int k = 0; k < 40; ++k) map.rho.push_back(k / 41.0);
-  for (int k = 1; k <= 40; ++k) map.gamma.push_back(0.2 * k);
-  map.replication.replicas = 8;
-  const double seconds = bench::seconds_of([&] { (void)experiments::phase_map(map); });
+  studies::StudyText map;
+  map.experiment = "phase";
+  map.precision.replicas = 8;
+  map.fixed = {{"eta", std::string("auto")}};
+  map.grid = {{"d", {8.0, 64.0, 512.0}}, {"rho", {}}, {"gamma", {}}};
+  for (int k = 0; k < 40; ++k) map.grid[1].values.push_back(k / 41.0);
+  for (int k = 1; k <= 40; ++k) map.grid[2].values.push_back(0.2 * k);
+  const double seconds = bench::seconds_of([&] { (void)studies::run_in_memory(map, 0, ""); });
   fmt::print("40 x 40 map of lambda and eta, n = 512, d = 8, 64, 512, 8 clouds: {:.0f} s\n",
              seconds);
   bench::claim("minutes below ten", 10.0 - seconds / 60.0, 0.0);

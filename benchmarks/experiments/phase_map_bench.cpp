@@ -12,7 +12,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "dewpoint/experiments/phase.hpp"
+#include "dewpoint/core/grid.hpp"
+#include "dewpoint/studies/recorded_run.hpp"
 #include "dewpoint/tokens/equicorrelated.hpp"
 #include "support/npy_file.hpp"
 #include "support/timing.hpp"
@@ -68,13 +69,14 @@ int main(int argc, char** argv) {
   bench::write_npy(folder / "noise.npy", {noise.noise().data(), kTokens * kDimension}, kTokens);
   bench::write_npy(folder / "common.npy", noise.common(), 1);
 
-  experiments::PhaseMap map;
+  studies::StudyText map;  // the peers have no Jacobian norm; jacobian_norm_bench.cpp
+  map.experiment = "phase";
   map.seed = kSeed;
-  map.norm.reset();  // the peers have none; jacobian_norm_bench.cpp
-  const RunContext one_thread{1, {}, {}};
+  map.fixed = {{"n", static_cast<double>(kTokens)}, {"d", static_cast<double>(kDimension)}};
+  map.grid = {{"rho", parse_grid("rho", "0:0.95:20")}, {"gamma", parse_grid("gamma", "0.25:8:32")}};
   std::optional<Frame> frame;
   std::vector<bench::Contestant> ours = {
-      {"dewpoint phase map", [&] { frame = experiments::phase_map(map, one_thread); }}};
+      {"dewpoint phase map", [&] { frame = studies::run_in_memory(map, 1, "").frames.at(0); }}};
   bench::race(ours, 5);
   fmt::print("20 x 32 phase map, n = {}, d = {}, one cloud, one thread each\n", kTokens,
              kDimension);

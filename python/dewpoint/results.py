@@ -279,7 +279,7 @@ def open_study(path: str | os.PathLike[str]) -> Study:
     ...     _ = dp.phase.map(n=32, rho="0.2,0.5", gamma="1,2", output=file, no_figure=True)
     ...     study = dp.open_study(file)
     >>> study.experiment, list(study)
-    ('phase map', ['phase_map', 'critical_lines'])
+    ('phase', ['phase'])
     """
     name = os.fspath(path)
     return Study(name, _core.read_study(name))

@@ -31,10 +31,10 @@ def test_a_point_prints_its_errors():
 
 def test_frames_and_variables(map_result):
     frame = map_result.frame
-    assert repr(frame).startswith("Frame phase_map (n: 1, d: 1, rho: 2, gamma: 3) with contraction")
+    assert repr(frame).startswith("Frame phase (n: 1, d: 1, rho: 2, gamma: 3) with contraction")
     assert frame["contraction"].dimensions == ("n", "d", "rho", "gamma")
     assert repr(frame["contraction"]) == "contraction(n, d, rho, gamma)"
-    assert map_result.theory.name == "critical_lines"
+    assert frame["critical_gamma"].dimensions == ("n", "d", "rho", "gamma")
     with pytest.raises(ValueError, match="contraction: is over n, d, rho, gamma"):
         frame["contraction"].estimate()
 
@@ -64,8 +64,8 @@ def test_xarray_is_what_an_exported_netcdf_holds(program, tmp_path):
     dp.phase.map(n=32, rho=[0.2, 0.5], gamma=[1, 2, 3], output=file, no_figure=True)
     subprocess.run([program.path, "export", str(file), "-o", str(tmp_path / "map.nc")], check=True, capture_output=True)
     ours = dp.open_study(file).to_xarray()
-    assert ours.attrs["seed"] == 1 and ours.attrs["experiment"] == "phase map"
-    with xarray.open_dataset(tmp_path / "map.nc", group="phase_map") as exported:
+    assert ours.attrs["seed"] == 1 and ours.attrs["experiment"] == "phase"
+    with xarray.open_dataset(tmp_path / "map.nc", group="phase") as exported:
         for name in ("contraction", "contraction_se"):
             numpy.testing.assert_array_equal(ours[name].values, exported[name].values)
             assert ours[name].dims == exported[name].dims

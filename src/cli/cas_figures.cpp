@@ -1,13 +1,12 @@
 #include "cli/figure_study.hpp"
 
 #include "cli/depth_study.hpp"
-#include "cli/phase_study.hpp"
 #include "cli/scaling_collapse_study.hpp"
+#include "cli/study_run.hpp"
 #include "cli/three_phases_study.hpp"
 #include "dewpoint/report/depth.hpp"
-#include "dewpoint/report/heatmap.hpp"
-#include "dewpoint/report/phase_map.hpp"
 #include "dewpoint/report/scaling_collapse.hpp"
+#include "dewpoint/report/study_heatmap.hpp"
 #include "dewpoint/report/three_phases.hpp"
 
 namespace dewpoint::cli {
@@ -18,20 +17,28 @@ using store::StudyRecord;
 // Figures 1 and 2: contraction and Jacobian norm over ρ and γ for three dimensions. Quick: the
 // setting of the paper with few clouds; otherwise enough of them for errors below the colour steps.
 StudyRecord measure_maps(const StudyEffort& effort) {
-  experiments::PhaseMap map;
-  map.n = {512};
-  map.d = {8, 64, 512};
-  map.replication.replicas = effort.quick ? 4 : 32;
-  map.seed = effort.seed;
-  return phase_map_study(map, effort.threads, effort.command);
+  studies::StudyText study;
+  study.experiment = "phase";
+  study.seed = effort.seed;
+  study.precision.replicas = effort.quick ? 4 : 32;
+  study.fixed = {{"eta", std::string("auto")}};
+  study.grid = {{"n", {512.0}}, {"d", {8.0, 64.0, 512.0}}, {"rho", {}}, {"gamma", {}}};
+  for (int k = 0; k < 20; ++k) study.grid[2].values.push_back(k / 20.0);
+  for (int k = 1; k <= 32; ++k) study.grid[3].values.push_back(k / 4.0);
+  return run_in_memory(study, effort.threads, effort.command, "phase map");
 }
 
 report::HeatmapFigure contraction_figure(const StudyRecord& study) {
-  return report::heatmap_of_phase_map(study);
+  return report::heatmap_of_study(study, {});
 }
 
 report::HeatmapFigure jacobian_norm_figure(const StudyRecord& study) {
-  return report::heatmap_of_phase_map(study, report::PhaseQuantity::jacobian_norm);
+  report::FigureRequest request;
+  request.observable = "jacobian_norm";
+  report::HeatmapFigure figure = report::heatmap_of_study(study, request);
+  figure.z_low = 0.0;
+  figure.z_high = 1.0;
+  return figure;
 }
 
 StudyRecord measure_three_phases(const StudyEffort& effort) {

@@ -1,23 +1,29 @@
-// dewpoint phase map.
+// dewpoint phase map: a study of the experiment "phase", run as `dewpoint run` does, and its
+// figures.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
+#include <utility>
+#include <variant>
 
 #include "cli/console.hpp"
 #include "cli/phase.hpp"
-#include "cli/phase_study.hpp"
 #include "cli/question_options.hpp"
 #include "cli/study_record.hpp"
+#include "cli/study_run.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/frame_json.hpp"
 #include "dewpoint/experiments/phase_question.hpp"
-#include "dewpoint/experiments/phase_replica.hpp"
+#include "dewpoint/report/sheet.hpp"
+#include "dewpoint/report/study_figure.hpp"
+#include "dewpoint/studies/phase_map_study.hpp"
 
 namespace dewpoint::cli {
 namespace {
@@ -27,6 +33,7 @@ struct MapOptions {
   std::optional<QuestionOptions> question;
   std::string output = "phase-map.study";
   bool no_figure = false;
+  bool replace = false;
   bool force = false;
 };
 
@@ -36,76 +43,113 @@ const std::vector<question::Field>& verb_fields() {
   return fields;
 }
 
-experiments::PhaseMap asked_map(const MapOptions& o, const Given& given) {
+studies::StudyText asked_map(const MapOptions& o, const Given& given) {
   const question::Asked asked = o.question->asked();
   auto layer = asked.first<experiments::PhaseQuestion>().layer;
   layer.cloud.rows = given.tokens;
   layer.form = {};  // fits the first n and d, or others
   experiments::refuse_idle(o.question->given(), experiments::completed(layer));
-  const experiments::PhaseMap map = experiments::phase_map_of(asked, o.common.seed, given.tokens);
-  const std::size_t left_out = asked.numbers("rho").size() - map.rho.size();
+  studies::StudyText study = studies::phase_map_study(asked, o.common.seed, given.tokens);
+  const std::size_t left_out = asked.numbers("rho").size() - study.grid[2].size();
   if (left_out > 0) {
     tell(fmt::format("dewpoint: rho: {} above rho-inner = {} left out", left_out,
-                     map.cloud.rho_inner));
+                     layer.cloud.rho_inner.value()));
   }
-  return map;
+  study.study = o.output;
+  return study;
 }
 
 // Says what a long map will cost at a typical 50 Gflop/s per core.
-void announce_cost(const experiments::PhaseMap& map, int threads) {
-  double work = 0.0;
-  for (const std::size_t n : map.n) {
-    for (const std::size_t d : map.d) {
-      work += experiments::phase_cell_work(n, d, map.norm.has_value());
-    }
-  }
-  work *= static_cast<double>(map.rho.size() * map.gamma.size() * map.replication.replicas);
+void announce_cost(const studies::StudyText& map, int threads) {
   const double cores = threads > 0 ? threads : std::thread::hardware_concurrency();
-  const double seconds = work / (50e9 * cores);
+  const double seconds = studies::work_of_map(map) / (50e9 * cores);
   if (seconds > 20.0) {
     tell(fmt::format("About {} of work on {} thread(s).", duration_text(seconds), cores));
   }
 }
 
-OutputFile stem_of(const OutputFile& study) {
-  return study.beside(std::filesystem::path(study.path).replace_extension());
+// ---- figures ------------------------------------------------------------------------------------
+
+struct MapFigure {
+  std::string observable;
+  OutputFile stem;
+};
+
+std::vector<MapFigure> map_figures(const MapOptions& o, const studies::StudyText& map) {
+  if (o.output.empty() || o.no_figure) return {};
+  const OutputFile study(o.output, o.force);
+  const auto stem = std::filesystem::path(o.output).replace_extension();
+  std::vector<MapFigure> figures = {{"contraction", study.beside(stem)}};
+  if (studies::measures_norm(map)) {
+    figures.push_back({"jacobian_norm", study.beside(std::filesystem::path(stem) += "-eta")});
+  }
+  return figures;
 }
 
-// Draws the figures if it can; a missing gnuplot is said, not fatal: the study is complete.
-std::vector<std::string> draw_if_possible(const store::StudyRecord& study,
-                                          const OutputFile& output) {
+// A missing gnuplot, and a map that no figure shows, are said and not fatal: the study is complete.
+std::vector<std::string> draw_if_possible(const std::vector<MapFigure>& figures,
+                                          const studies::StudyText& map,
+                                          const store::StudyRecord& study) {
+  const bool plane = map.grid[2].size() > 1 && map.grid[3].size() > 1;
+  std::vector<std::string> files;
   try {
-    return draw_phase_map(study, stem_of(output));
+    for (const auto& [observable, stem] : figures) {
+      report::FigureRequest request;
+      request.kind = plane ? "heatmap" : "auto";
+      request.observable = observable;
+      std::visit([&](const auto& figure) { report::draw(figure, stem); },
+                 report::figure_of_study(study, request));
+      for (const OutputFile& file : report::both_files(stem)) files.push_back(file.path.string());
+    }
   } catch (const Error& error) {
-    if (error.code() != Code::missing_tool) throw;
+    if (error.code() != Code::missing_tool && error.code() != Code::bad_value) throw;
     tell(fmt::format("dewpoint: no figure: {}", error.what()));
-    return {};
   }
+  return files;
+}
+
+// ---- the verb -----------------------------------------------------------------------------------
+
+store::StudyRecord measured(const MapOptions& o, const studies::StudyText& map,
+                            const std::string& command) {
+  if (o.output.empty()) return run_in_memory(map, o.common.threads, command, "phase map");
+  studies::RunOptions options;
+  options.replace = o.replace;
+  options.force = o.force;
+  const studies::RunOutcome outcome = run_on_threads(map, o.common.threads, command, options);
+  if (outcome.stopped) throw_interrupted(map, outcome, command);
+  return store::read_study(map.study);
+}
+
+// A target error may ask for more in some cells than in others.
+std::string counts_text(const std::vector<Estimate>& cells) {
+  const auto [least, most] = std::ranges::minmax(cells, {}, &Estimate::samples);
+  if (least.samples == most.samples) {
+    return fmt::format("{} cells, {} replica(s) each\n", cells.size(), least.samples);
+  }
+  return fmt::format("{} cells, {} to {} replicas each\n", cells.size(), least.samples,
+                     most.samples);
 }
 
 Answer map_answer(const MapOptions& o, const Program& program) {
-  const experiments::PhaseMap map = asked_map(o, program.given);
+  const studies::StudyText map = asked_map(o, program.given);
   const bool kept = !o.output.empty();
-  const OutputFile output(o.output, o.force);
-  if (kept) require_study_place(output, kPhaseMap);
-  if (kept && !o.no_figure) require_phase_map_places(map, stem_of(output));
+  const std::vector<MapFigure> figures = map_figures(o, map);
+  if (kept) require_study_place({o.output, o.force}, map.experiment);
+  for (const MapFigure& figure : figures) report::require_both_files(figure.stem);
   announce_cost(map, o.common.threads);
-  const store::StudyRecord study = phase_map_study(map, o.common.threads, program.command_line);
-  if (kept) store::write_study(output, study);
-  const std::vector<std::string> figures =
-      kept && !o.no_figure ? draw_if_possible(study, output) : std::vector<std::string>{};
-  std::string text = fmt::format("{} cells, {} replica(s) each\n",
-                                 study.frames[0].variable("contraction").cells.size(),
-                                 study.frames[0].variable("contraction").cells[0].samples);
+  const store::StudyRecord study = measured(o, map, program.command_line);
+  const std::vector<std::string> files = draw_if_possible(figures, map, study);
+  const Frame& frame = study.frames.at(0);
+  std::string text = counts_text(frame.variable("contraction").cells);
   if (kept) text += fmt::format("study   {}\n", o.output);
-  for (const std::string& figure : figures) text += fmt::format("figure  {}\n", figure);
+  for (const std::string& file : files) text += fmt::format("figure  {}\n", file);
   return {{{"experiment", "phase map"},
            {"version", version()},
            {"seed", map.seed},
            {"study", kept ? Json(o.output) : Json()},
-           {"figures", figures},
-           {"result", to_json(study.frames[0])},
-           {"theory", to_json(study.frames[1])}},
+           {"figures", files},
+           {"result", to_json(frame)}},
           text,
           {},
           true};
@@ -118,9 +162,13 @@ void add_phase_map(Program& program, CLI::App& phase) {
       phase.add_subcommand("map", "The phase diagram over rho and gamma: a study and its figures");
   const auto o = std::make_shared<MapOptions>();
   o->question.emplace(program, *verb, verb_fields());
-  verb->add_option("-o,--output", o->output, "Study file; the figures get its name; \"\": neither")
+  verb->add_option("-o,--output", o->output,
+                   "Study file, continued where there is one; the figures get its name; \"\": "
+                   "neither")
       ->capture_default_str();
   verb->add_flag("--no-figure", o->no_figure, "Write the study only");
+  verb->add_flag("--replace", o->replace,
+                 "Delete finished cells of the file that hold other observables than this map");
   add_force(*verb, o->force);
   add_common(*verb, o->common);
   add_example(*verb, "dewpoint phase map --n 512 --d 8,64 --replicas 2 -o map.study");

@@ -7,10 +7,9 @@
 #include <cmath>
 #include <limits>
 
-#include "cli/console.hpp"
 #include "cli/study_record.hpp"
+#include "cli/study_run.hpp"
 #include "dewpoint/core/grid.hpp"
-#include "dewpoint/experiments/phase.hpp"
 #include "dewpoint/theory/simplex_gradient.hpp"
 
 namespace dewpoint::cli {
@@ -64,19 +63,22 @@ Frame limit_of_layers(const ScalingCollapse& p) {
   return frame;
 }
 
-// One length: a map along γ.
+// One length, along γ.
 Frame measured_layers(const ScalingCollapse& p, std::size_t n, const std::vector<double>& places,
                       int threads) {
   const double log_n = std::log(static_cast<double>(n));
-  experiments::PhaseMap map;
-  map.cloud.law = "simplex";
-  map.n = {n};
-  map.d = {0};
-  map.rho = {p.rho};
-  for (const double x : places) map.gamma.push_back(inverse_temperature(x, log_n, p.rho) / log_n);
-  map.seed = p.seed;
-  ProgressLine progress("scaling collapse");
-  return experiments::phase_map(map, {threads, stop_token(), progress.callback()});
+  studies::StudyText study;
+  study.experiment = "phase";
+  study.seed = p.seed;
+  study.fixed = {{"tokens", std::string("simplex")},
+                 {"n", static_cast<double>(n)},
+                 {"rho", p.rho},
+                 {"eta", std::string("auto")}};
+  study.grid = {{"gamma", {}}};
+  for (const double x : places) {
+    study.grid[0].values.push_back(inverse_temperature(x, log_n, p.rho) / log_n);
+  }
+  return run_in_memory(study, threads, {}, "scaling collapse").frames.at(0);
 }
 
 Frame measured_layers(const ScalingCollapse& p, int threads) {

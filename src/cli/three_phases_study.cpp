@@ -7,11 +7,10 @@
 #include <array>
 #include <cmath>
 
-#include "cli/console.hpp"
 #include "cli/study_record.hpp"
+#include "cli/study_run.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/grid.hpp"
-#include "dewpoint/experiments/phase.hpp"
 #include "dewpoint/theory/two_level_simplex.hpp"
 
 namespace dewpoint::cli {
@@ -56,20 +55,19 @@ Frame exact_masses(const ThreePhases& p) {
 }
 
 Frame measured_masses(const ThreePhases& p, int threads) {
-  experiments::PhaseMap map;
-  map.cloud.law = "two-level";
-  map.cloud.rho_inner = p.rho_cluster;
-  map.cloud.cluster_size = p.cluster_size;
-  map.n = {p.measured_length};
-  map.d = {0};
-  map.rho = {p.rho_rest};
-  map.gamma = parse_grid("gamma", kMeasuredGammas);
-  map.norm.reset();
-  map.seed = p.seed;
-  ProgressLine progress("three phases");
-  const Frame cells = experiments::phase_map(map, {threads, stop_token(), progress.callback()});
+  const std::vector<double> gammas = parse_grid("gamma", kMeasuredGammas);
+  studies::StudyText study;
+  study.experiment = "phase";
+  study.seed = p.seed;
+  study.fixed = {{"tokens", std::string("two-level")},
+                 {"n", static_cast<double>(p.measured_length)},
+                 {"rho", p.rho_rest},
+                 {"rho-inner", p.rho_cluster},
+                 {"cluster-size", static_cast<double>(p.cluster_size)}};
+  study.grid = {{"gamma", gammas}};
+  const Frame cells = run_in_memory(study, threads, {}, "three phases").frames.at(0);
   Frame frame =
-      empty_frame("three_phases_measured", {static_cast<double>(p.measured_length)}, map.gamma);
+      empty_frame("three_phases_measured", {static_cast<double>(p.measured_length)}, gammas);
   for (const char* mass : kMasses) frame.variable(mass).cells = cells.variable(mass).cells;
   return frame;
 }

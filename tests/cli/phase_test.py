@@ -6,6 +6,7 @@ import resource
 import signal
 import sqlite3
 import subprocess
+import time
 import unittest
 
 from harness import DEWPOINT, ProgramTest
@@ -205,7 +206,7 @@ class Map(ProgramTest):
         out = self.succeed_json(*self.small, "--eta", "none", "-o", "m.study")
         self.assertEqual(out["figures"], ["m.svg", "m.png"])
         self.assertEqual(self.files(), ["m.png", "m.study", "m.svg"])
-        out = self.succeed_json(*self.small, "-o", "m.study")
+        out = self.succeed_json(*self.small, "-o", "m.study", "--replace")
         self.assertEqual(out["figures"], ["m.svg", "m.png", "m-eta.svg", "m-eta.png"])
 
     def test_the_study_holds_what_json_says(self):
@@ -214,9 +215,9 @@ class Map(ProgramTest):
         means = out["result"]["variables"]["contraction"]["mean"]
         flat = [x for d in means[0] for rho in d for x in rho]
         rows = sqlite3.connect(self.path("m.study")).execute(
-            "SELECT c.mean FROM frame_value c JOIN variable v ON v.frame = c.frame AND v.position = c.variable"
-            " JOIN frame f ON f.id = c.frame"
-            " WHERE f.name = 'phase_map' AND v.name = 'contraction' ORDER BY c.position").fetchall()
+            "SELECT m.mean FROM moment m JOIN sweep_place p ON p.cell = m.cell"
+            " JOIN sweep_variable v ON v.id = m.variable"
+            " WHERE v.name = 'contraction' ORDER BY p.place").fetchall()
         self.assertEqual([row[0] for row in rows], flat)
         self.assertEqual(len(flat), 16)
 
@@ -284,12 +285,43 @@ class Map(ProgramTest):
             child = subprocess.Popen([DEWPOINT, "phase", "map", "--replicas", "10000", "-o", "m.study"],
                                      cwd=self.folder.name, stdout=subprocess.PIPE,
                                      stderr=subprocess.PIPE, text=True)
-            child.stderr.readline()  # the announced cost: the work has begun
+            child.stderr.readline()  # the announced cost
+            while not os.path.exists(self.path("m.study")):  # it is planned: the work has begun
+                self.assertIsNone(child.poll())
+                time.sleep(0.02)
             child.send_signal(number)
             _, error = child.communicate(timeout=60)
             self.assertEqual(child.returncode, 128 + number)
             self.assertIn("interrupted", error)
-            self.assertEqual(self.files(), [])
+            self.assertIn("the same command continues: dewpoint phase map", error)
+            self.assertEqual(self.files(), ["m.study"])
+            os.remove(self.path("m.study"))
+
+    def test_a_larger_map_finds_the_cells_that_are_there(self):
+        whole = self.succeed_json(*self.small, "-o", "whole.study", "--no-figure")
+        self.succeed(*self.small[:6], "--rho", "0.5", "--gamma", "1,2", "-o", "m.study", "--no-figure")
+        out = self.succeed_json(*self.small, "-o", "m.study", "--no-figure")
+        self.assertEqual(out["result"], whole["result"])
+        with sqlite3.connect(self.path("m.study")) as study:
+            (efforts,) = study.execute("SELECT count(DISTINCT cell) FROM effort").fetchone()
+        self.assertEqual(efforts, 16)
+
+    def test_cells_of_other_observables_are_deleted_only_when_told(self):
+        self.succeed(*self.small, "--eta", "none", "-o", "m.study", "--no-figure")
+        self.assertIn("--replace deletes them", self.refuse(2, *self.small, "-o", "m.study"))
+        out = self.succeed_json(*self.small, "-o", "m.study", "--no-figure", "--replace")
+        self.assertIn("jacobian_norm", out["result"]["variables"])
+
+    def test_predicts_both_critical_lines(self):
+        variables = self.succeed_json(*self.small, "-o", "")["result"]["variables"]
+        self.assertEqual(variables["critical_gamma"]["mean"][0][1][1], [2.0] * 4)
+        finite = variables["critical_gamma_at_finite_d"]["mean"][0]
+        for d, rho in ((0, 0), (1, 0), (1, 1)):
+            self.assertGreater(finite[d][rho][0], 0.9)
+            self.assertEqual(len(set(finite[d][rho])), 1)
+        masked = self.succeed_json(*self.small, "--mask", "causal", "--eta", "none", "-o", "")
+        lines = masked["result"]["variables"]["critical_gamma_at_finite_d"]["mean"]
+        self.assertEqual(lines[0][0][0], [None] * 4)
 
 
 if __name__ == "__main__":

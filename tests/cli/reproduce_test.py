@@ -178,7 +178,7 @@ class Everything(ProgramTest):
         page = page_data(self.file("report.html"))
         for name, variable in (("cas-figure-1", "contraction"), ("cas-figure-2", "jacobian_norm")):
             (figure,) = [figure for figure in page["figures"] if figure["id"] == name]
-            stored = cells(self.file("cas-figures-1-2.study"), "phase_map", variable)
+            stored = cells(self.file("cas-figures-1-2.study"), "phase", variable)
             for (title, _), points in points_of(figure["figure"]).items():
                 d = float(title.split("d = ")[1])
                 for rho, gamma, value in points:

@@ -154,24 +154,6 @@ TEST(RefuseIdle, NamesWhatHasNoEffect) {
 
 // ---- maps ---------------------------------------------------------------------------------------
 
-question::Asked asked_for(const std::string& law) {
-  question::Asked asked;
-  asked.fixed = {{"tokens", law}, {"n", 64.0}};
-  asked.grid = {{"rho", {0.0, 0.5, 0.8, 0.9}}, {"gamma", {1.0, 2.0}}};
-  return asked;
-}
-
-TEST(Maps, EndWhereClustersBegin) {
-  EXPECT_EQ(phase_map_of(asked_for("clustered"), 1).rho, (std::vector{0.0, 0.5, 0.8}));
-  EXPECT_EQ(phase_map_of(asked_for("equicorrelated"), 1).rho.size(), 4U);
-  question::Asked far = asked_for("clustered");
-  far.fixed["rho-inner"] = 0.1;
-  far.grid[0].values = {0.2, 0.3};
-  EXPECT_EQ(complaint([&] { (void)phase_map_of(far, 1); }),
-            "rho-inner: 0.1 is below rho = 0.2; tokens of a cluster are at least as close as "
-            "others");
-}
-
 TEST(Maps, HaveListsOfFourFieldsAndNoOtherTemperature) {
   std::vector<std::string> lists;
   for (const question::Field& field : map_fields()) {

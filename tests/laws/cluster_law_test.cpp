@@ -3,8 +3,11 @@
 
 #include <cmath>
 #include <limits>
+#include <string_view>
+#include <vector>
 
 #include "dewpoint/experiments/phase.hpp"
+#include "dewpoint/experiments/phase_replica.hpp"
 #include "dewpoint/theory/two_level_simplex.hpp"
 
 namespace dewpoint {
@@ -40,21 +43,24 @@ TEST(ClusterLaw, MassesOfTheTwoLevelSimplexAreTheirClosedForm) {
   }
 }
 
+constexpr std::size_t kClusterMass = 8;
+static_assert(std::string_view(experiments::kPhaseObservables[kClusterMass]) == "cluster_mass");
+
 // The same through the map's own path.
 TEST(ClusterLaw, MapAndPointAgreeOnClusters) {
-  experiments::PhaseMap map;
-  map.cloud.law = "two-level";
-  map.cloud.rho_inner = 0.7;
-  map.cloud.cluster_size = 12;
-  map.n = {240};
-  map.d = {0};
-  map.rho = {0.1};
-  map.gamma = {1.5};
-  const Frame frame = experiments::phase_map(map);
+  experiments::PhasePoint point;
+  point.cloud.law = "two-level";
+  point.cloud.n = 240;
+  point.cloud.rho = 0.1;
+  point.cloud.rho_inner = 0.7;
+  point.cloud.cluster_size = 12;
+  point.norm.reset();
+  const experiments::MapReplica map(experiments::resolved(point), 0);
+  const experiments::PhaseValues cell = map.row(0.1, std::vector{1.5}, {})[0];
   const theory::TwoLevelSimplex simplex{std::log(11.0), std::log(228.0), 0.7, 0.1};
   const double beta = 1.5 * std::log(240.0);
   const auto masses = theory::two_level_masses(simplex, beta);
-  EXPECT_NEAR(frame.variable("cluster_mass").cells[0].mean, masses.cluster,
+  EXPECT_NEAR(cell[kClusterMass], masses.cluster,
               float_tolerance(0.9 * beta, 240) + 40 * std::numeric_limits<float>::epsilon());
 }
 

@@ -14,17 +14,35 @@ using test::code_of;
 using test::synthetic_study;
 using test::SyntheticAxes;
 
-store::StudyRecord phase_map_record() {
+store::StudyRecord depth_record() {
+  Frame frame("phase_depth");
+  frame.add_dimension("gamma", {1, 2, 3});
+  frame.add_dimension("layer", {0, 1});
+  frame.add_variable("log10_gap", {"gamma", "layer"});
+  frame.add_variable("contraction", {"gamma", "layer"});
+  store::StudyRecord study;
+  study.experiment = "phase depth";
+  study.frames = {frame};
+  return study;
+}
+
+// As `phase map` of an earlier version kept it.
+store::StudyRecord former_map_record() {
   Frame frame("phase_map");
   frame.add_dimension("n", {64});
   frame.add_dimension("d", {8});
-  frame.add_dimension("rho", {0.0, 0.5});
-  frame.add_dimension("gamma", {1, 2, 3});
-  frame.add_variable("contraction", {"n", "d", "rho", "gamma"});
-  frame.add_variable("jacobian_norm", {"n", "d", "rho", "gamma"});
+  frame.add_dimension("rho", {0.0, 0.2, 0.4, 0.6, 0.8});
+  frame.add_dimension("gamma", {1, 2, 3, 4, 5});
+  frame.add_variable("contraction", {"n", "d", "rho", "gamma"}).cells[6] = {0.25, 0.0, 1};
+  frame.add_variable("jacobian_norm", {"n", "d", "rho", "gamma"}).cells[6] = {0.5, 0.0, 1};
+  Frame lines("critical_lines");
+  lines.add_dimension("n", {64});
+  lines.add_dimension("d", {8});
+  lines.add_dimension("rho", {0.0, 0.02});
+  lines.add_variable("simplex_gamma", {"n", "d", "rho"});
   store::StudyRecord study;
   study.experiment = "phase map";
-  study.frames = {frame};
+  study.frames = {frame, lines};
   return study;
 }
 
@@ -38,23 +56,31 @@ TEST(FigureOfStudy, ChoosesAHeatMapForTwoBroadAxesAndACurveForOne) {
 
 TEST(FigureOfStudy, TakesTheFigureThatWasMadeForTheStudy) {
   FigureRequest request;
-  request.title = "A map";
-  EXPECT_EQ(chosen_kind(phase_map_record(), request), "special");
-  const Figure map = figure_of_study(phase_map_record(), request);
-  EXPECT_EQ(std::get<HeatmapFigure>(map).panels.at(0).title, "n = 64, d = 8");
-  EXPECT_EQ(std::get<HeatmapFigure>(map).title, "A map");
-  request.observable = "jacobian_norm";
-  const Figure norm = figure_of_study(phase_map_record(), request);
-  EXPECT_EQ(std::get<HeatmapFigure>(norm).z_label, "Jacobian norm η");
+  request.title = "Layers";
+  EXPECT_EQ(chosen_kind(depth_record(), request), "special");
+  const Figure layers = figure_of_study(depth_record(), request);
+  EXPECT_EQ(std::get<LineFigure>(layers).panels.size(), 2U);
+  EXPECT_EQ(std::get<LineFigure>(layers).title, "Layers");
 }
 
 TEST(FigureOfStudy, DrawsItsOwnFigureOfASpecialStudyWhenAxesAreNamed) {
   FigureRequest request;
   request.x = "gamma";
-  EXPECT_EQ(chosen_kind(phase_map_record(), request), "curve");
+  EXPECT_EQ(chosen_kind(depth_record(), request), "curve");
   request = {};
   request.kind = "heatmap";
-  EXPECT_EQ(chosen_kind(phase_map_record(), request), "heatmap");
+  EXPECT_EQ(chosen_kind(depth_record(), request), "heatmap");
+}
+
+TEST(FigureOfStudy, DrawsMapsOfEarlierVersions) {
+  FigureRequest request;
+  EXPECT_EQ(chosen_kind(former_map_record(), request), "heatmap");
+  const auto map = std::get<HeatmapFigure>(figure_of_study(former_map_record(), request));
+  EXPECT_EQ(map.panels.at(0).z[6], 0.25);
+  request.observable = "jacobian_norm";
+  const auto norm = std::get<HeatmapFigure>(figure_of_study(former_map_record(), request));
+  EXPECT_EQ(norm.panels.at(0).z[6], 0.5);
+  EXPECT_EQ(norm.z_label, "Jacobian norm η");
 }
 
 TEST(FigureOfStudy, RefusesAnUnknownKindWithTheNearest) {
@@ -80,7 +106,7 @@ TEST(FigureOfStudy, RefusesAStudyOfSingleNumbers) {
 
 TEST(SpecialisedFigure, IsNoneForAStudyOfAnotherForm) {
   EXPECT_FALSE(specialised_figure(synthetic_study()).has_value());
-  EXPECT_FALSE(specialised_figure(phase_map_record(), "entropy").has_value());
+  EXPECT_FALSE(specialised_figure(depth_record(), "entropy").has_value());
 }
 
 TEST(FigureOfStudy, IsDrawnByGnuplotInEveryKindAndFormat) {

@@ -19,8 +19,8 @@
 #include "dewpoint/server/room.hpp"
 #include "dewpoint/server/study_folder.hpp"
 #include "dewpoint/studies/condense_theory.hpp"
-#include "dewpoint/studies/phase_theory.hpp"
 #include "dewpoint/studies/query_theory.hpp"
+#include "dewpoint/studies/recorded_run.hpp"
 
 namespace dewpoint::server {
 namespace {
@@ -57,16 +57,16 @@ TEST(PhaseRoom, GrowsToTheMapOfTheLibraryBitForBit) {
                                        {"replicas", 2},
                                        {"seed", 7}});
   ASSERT_EQ(results.size(), 3u);
-  experiments::PhaseMap map;
-  map.n = {48};
-  map.d = {16};
-  for (int k = 0; k < 10; ++k) map.rho.push_back(k * (0.9 / 9.0));
-  for (int k = 1; k <= 16; ++k) map.gamma.push_back(0.25 * k);
-  map.norm = {};
-  map.replication.replicas = 2;
+  studies::StudyText map;
+  map.experiment = "phase";
   map.seed = 7;
-  EXPECT_TRUE(is_same(results[2].json["map"], to_json(experiments::phase_map(map))));
-  EXPECT_TRUE(is_same(results[2].json["theory"], to_json(studies::critical_lines(map, {}))));
+  map.precision.replicas = 2;
+  map.grid = {{"n", {48.0}}, {"d", {16.0}}, {"rho", {}}, {"gamma", {}}};
+  for (int k = 0; k < 10; ++k) map.grid[2].values.push_back(k * (0.9 / 9.0));
+  for (int k = 1; k <= 16; ++k) map.grid[3].values.push_back(0.25 * k);
+  const Frame whole = studies::run_in_memory(map, 1, "").frames.at(0);
+  EXPECT_TRUE(is_same(results[2].json["map"], to_json(whole)));
+  EXPECT_NE(whole.find_variable("critical_gamma_at_finite_d"), nullptr);
   // The coarse map is every fourth rho and eighth gamma of it.
   const Json& coarse = results[0].json["map"]["variables"]["contraction"]["mean"][0][0];
   const Json& fine = results[2].json["map"]["variables"]["contraction"]["mean"][0][0];

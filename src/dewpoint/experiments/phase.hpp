@@ -1,4 +1,4 @@
-// The phase diagram of one self-attention layer: a point, or a map over ρ and γ.
+// The phase diagram of one self-attention layer, point by point.
 //
 // A replica is one cloud of tokens. The error of every number is that of its mean over replicas; it
 // is unknown (NaN) for a single random cloud and 0 for a law without randomness.
@@ -48,33 +48,5 @@ struct PhasePoint {
 /// Why λ, and with it the cosines, of a frame of phase_point is NaN: which tokens have none.
 /// Nothing where it is a number.
 [[nodiscard]] std::optional<std::string> why_undefined(const Frame& point);
-
-struct PhaseMap {
-  tokens::CloudParameters cloud;  // n, d and rho are replaced by the grid
-  std::vector<std::size_t> n = {512};
-  std::vector<std::size_t> d = {64};  // 0: the law's own
-  std::vector<double> rho;            // empty: 0, 0.05, ..., 0.95
-  std::vector<double> gamma;          // empty: 0.25, 0.5, ..., 8
-  double residual = 0.0;
-  attention::LayerForm form;
-  std::optional<attention::NormOptions> norm = attention::NormOptions{};  // empty: no Jacobian norm
-  Replication replication;  // per (n, d), the worst cell decides
-  std::uint64_t seed = 1;
-};
-
-/// The map's own grid where none was given.
-[[nodiscard]] std::vector<double> default_rhos();
-[[nodiscard]] std::vector<double> default_gammas();
-
-/// A Frame "phase_map" over (n, d, rho, gamma), β = γ log n.
-///
-///   Properties  (1) equal bytes for any number of threads.
-///               (2) a cell's value for a given number of replicas does not depend on the other
-///                   cells of the map.
-///               (3) agrees with phase_point at the same parameters to the accuracy of float32.
-[[nodiscard]] Frame phase_map(const PhaseMap& parameters, const RunContext& context = {});
-
-/// Checks and completes the parameters as phase_map would, without running it.
-[[nodiscard]] PhaseMap resolved(PhaseMap parameters);
 
 }  // namespace dewpoint::experiments

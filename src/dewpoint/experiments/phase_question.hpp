@@ -5,12 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "dewpoint/experiments/layer_question.hpp"
 #include "dewpoint/experiments/phase.hpp"
-#include "dewpoint/question/asked.hpp"
 
 namespace dewpoint::experiments {
 
@@ -41,10 +39,5 @@ void describe(Visitor& visit, PhaseQuestion& q) {
 
 /// Lists of n, d, rho and gamma, and of the other fields what a map has no place for left out.
 [[nodiscard]] const std::vector<question::Field>& map_fields();
-
-/// All cells at once. Where tokens come in clusters, ρ above rho-inner have no cells and are left
-/// out. `rows` in the place of a file of tokens. Throws Error{bad_value} naming the field.
-[[nodiscard]] PhaseMap phase_map_of(const question::Asked& asked, std::uint64_t seed,
-                                    std::shared_ptr<const Matrix<double>> rows = nullptr);
 
 }  // namespace dewpoint::experiments

@@ -121,6 +121,7 @@ PointSample sample_point(const PhasePoint& p, std::uint64_t replica, const RunCo
 
 MapReplica::MapReplica(const PhasePoint& point, std::uint64_t replica)
     : point_(point), replica_(replica) {
+  DEWPOINT_EXPECTS(point.form == attention::LayerForm{} && point.rows == 0);
   const tokens::CloudParameters& cloud = point.cloud;
   if (cloud.law == "equicorrelated") {
     noise_ = std::make_unique<tokens::EquicorrelatedNoise>(cloud.n, cloud.d, cloud.common,
@@ -141,8 +142,7 @@ std::unique_ptr<GapSource> MapReplica::gaps_at(double rho, const TokenCloud& clo
   return std::make_unique<CentredCloud>(CentredCloud::of_unit_vectors(cloud.directions));
 }
 
-// What temperatures share is float32: a cell too cold for it is a point of its own, and so is every
-// cell of a form whose temperatures share nothing.
+// What temperatures share is float32: a cell too cold for it is a point of its own.
 std::vector<PhaseValues> MapReplica::row(double rho, std::span<const double> gammas,
                                          const RunContext& context) const {
   const TokenCloud cloud = cloud_at(rho);
@@ -150,8 +150,7 @@ std::vector<PhaseValues> MapReplica::row(double rho, std::span<const double> gam
   const double log_n = std::log(static_cast<double>(cloud.size()));
   std::vector<double> shared;
   for (const double gamma : gammas) {
-    const bool plain = point_.form == attention::LayerForm{};
-    if (plain && attention::trusts_products(*gaps, gamma * log_n)) shared.push_back(gamma);
+    if (attention::trusts_products(*gaps, gamma * log_n)) shared.push_back(gamma);
   }
   const std::vector<PhaseValues> swept = swept_cells(cloud, *gaps, shared, context);
   std::vector<PhaseValues> values;

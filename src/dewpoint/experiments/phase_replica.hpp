@@ -48,8 +48,8 @@ struct PointSample {
 /// it, all γ their exponentials.
 class MapReplica {
  public:
-  /// `point` is resolved and looks at all rows of tokens with a correlation; its ρ and β do not
-  /// matter.
+  /// `point` is resolved, of a plain layer on all rows of tokens with a correlation; its ρ and β do
+  /// not matter.
   MapReplica(const PhasePoint& point, std::uint64_t replica);
 
   /// The cells at one ρ, for every γ.

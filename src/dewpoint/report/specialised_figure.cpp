@@ -8,7 +8,6 @@
 #include "dewpoint/report/head_figures.hpp"
 #include "dewpoint/report/layer_figures.hpp"
 #include "dewpoint/report/output_fluctuations.hpp"
-#include "dewpoint/report/phase_map.hpp"
 #include "dewpoint/report/scaling_collapse.hpp"
 #include "dewpoint/report/study_figure.hpp"
 #include "dewpoint/report/study_frames.hpp"
@@ -42,11 +41,6 @@ Figure drawn(const StudyRecord& study) {
   return figure_of(study);
 }
 
-Figure contraction_map(const StudyRecord& study) { return heatmap_of_phase_map(study); }
-Figure norm_map(const StudyRecord& study) {
-  return heatmap_of_phase_map(study, PhaseQuantity::jacobian_norm);
-}
-
 template <ObservableName observable>
 Figure head_map(const StudyRecord& study) {
   return figure_of_head_map(study, observable.text);
@@ -54,8 +48,6 @@ Figure head_map(const StudyRecord& study) {
 
 const std::vector<Special>& specials() {
   static const std::vector<Special> all = {
-      {{"phase_map"}, "contraction", contraction_map},
-      {{"phase_map"}, "jacobian_norm", norm_map},
       {{"phase_depth"}, "log10_gap", drawn<figure_of_depth>},
       {{"three_phases"}, "self_mass", drawn<figure_of_three_phases>},
       {{"scaling_collapse", "crossover"}, "contraction", drawn<figure_of_scaling_collapse>},

@@ -4,9 +4,8 @@
 //     curve      an observable over one axis (study_curves.hpp)
 //     scaling    the same, doubly logarithmic against n, with fitted powers
 //     collapse   curves of all n, raw and collapsed
-//     auto       the figure made for studies of this form, if there is one (phase_map.hpp,
-//     depth.hpp
-//                and their like) and the request names neither axes nor values; else a heat map
+//     auto       the figure made for studies of this form, if there is one (depth.hpp and its
+//                like) and the request names neither axes nor values; else a heat map
 //                where two axes hold at least kBroad numbers each; else a curve
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -41,10 +40,10 @@ struct FigureFits {
 [[nodiscard]] Figure figure_of_study(const store::StudyRecord& study, const FigureRequest& request,
                                      const FigureFits& fits = {});
 
-/// The figure that was made for studies that hold these frames, if any: of phase maps, depth, three
-/// phases, scaling collapse, condensation, retrieval, critical weights, convergence, outputs,
-/// values, backward heat, dew points, and of real heads. `observable` chooses where there are
-/// several: "jacobian_norm" of a phase map; empty is the first.
+/// The figure that was made for studies that hold these frames, if any: of depth, three phases,
+/// scaling collapse, condensation, retrieval, critical weights, convergence, outputs, values,
+/// backward heat, dew points, and of real heads. `observable` chooses where there are several;
+/// empty is the first.
 [[nodiscard]] std::optional<Figure> specialised_figure(const store::StudyRecord& study,
                                                        const std::string& observable = {});
 

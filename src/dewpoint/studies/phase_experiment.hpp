@@ -1,12 +1,11 @@
-// "phase": one self-attention layer on tokens, the experiment of `dewpoint phase map` and `phase
-// point`.
+// "phase": one self-attention layer on tokens, the experiment that `dewpoint phase map` runs and
+// `phase point` is a cell of.
 //
 // A replica is one cloud, a function of (point, seed, replica). Points that differ in gamma alone
-// share a cloud and its exponentials (attention/sweep.hpp), and none of them notices: the cells of
-// a study with R replicas are those of experiments::phase_map with R replicas and the same seed,
-// bit for bit, whatever else either of them holds.
+// share a cloud and its exponentials (attention/sweep.hpp), those that differ in rho its noise, and
+// none of them notices (experiments::MapReplica).
 //
-// What a map cannot do goes the way of `dewpoint phase point`, one point at a time: masks, sampled
+// What cannot share goes the way of `dewpoint phase point`, one point at a time: masks, sampled
 // rows, tokens without a correlation. Sampled rows of many tokens are streamed and come in parts
 // (experiments/streamed_rows.hpp); the Jacobian norm is not measured there.
 //
@@ -27,7 +26,9 @@ namespace dewpoint::studies {
 /// exact for simplex tokens, the limit d → ∞ for equicorrelated ones, unknown for others and under
 /// a mask. critical_gamma = 1/(1 − ρ), unknown for tokens without a correlation.
 ///
-///   Properties  (1) equals phase_map and phase_point bit for bit.
+/// critical_gamma_at_finite_d = the annealed line of equicorrelated tokens (theory/critical_line.hpp).
+///
+///   Properties  (1) equals MapReplica, and elsewhere phase_point, bit for bit.
 ///               (2) a point's values do not depend on the tile.
 [[nodiscard]] const Experiment& phase_experiment();
 

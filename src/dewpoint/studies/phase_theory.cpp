@@ -16,13 +16,6 @@
 namespace dewpoint::studies {
 namespace {
 
-// ρ of the lines: every fiftieth up to a little beyond the largest ρ of the map.
-std::vector<double> line_rhos(const std::vector<double>& map_rhos) {
-  std::vector<double> rhos;
-  for (int k = 0; k < 50 && k / 50.0 <= map_rhos.back() + 0.03; ++k) rhos.push_back(k / 50.0);
-  return rhos;
-}
-
 double annealed_gamma(std::size_t n, std::size_t d, double rho) {
   const bool defined = 3 <= n && n <= 1'000'000'000 && 2 <= d && d <= 4096 && rho <= 0.99;
   if (!defined) return kUnknown;
@@ -31,38 +24,7 @@ double annealed_gamma(std::size_t n, std::size_t d, double rho) {
   return scale ? *scale * theory::critical_gamma(rho) : kUnknown;
 }
 
-// Both lines are those of softmax over all keys.
-bool is_plain(const experiments::PhaseMap& map) { return map.form == attention::LayerForm{}; }
-
-// The annealed line is computed where its formula is defined and for the tokens it describes.
-bool has_finite_dimension_line(const experiments::PhaseMap& map, std::size_t n, std::size_t d) {
-  return map.cloud.law == "equicorrelated" && is_plain(map) && n >= 3 && d <= 4096;
-}
-
-Estimate exactly(double value) { return {value, 0.0, 0}; }
-
 }  // namespace
-
-Frame critical_lines(const experiments::PhaseMap& map, const RunContext& context) {
-  Frame frame("critical_lines");
-  frame.add_dimension("n", {map.n.begin(), map.n.end()});
-  frame.add_dimension("d", {map.d.begin(), map.d.end()});
-  const std::vector<double> rhos = line_rhos(map.rho);
-  frame.add_dimension("rho", rhos);
-  frame.add_variable("simplex_gamma", {"n", "d", "rho"});
-  frame.add_variable("finite_dimension_gamma", {"n", "d", "rho"});
-  auto& simplex = frame.variable("simplex_gamma").cells;
-  auto& finite = frame.variable("finite_dimension_gamma").cells;
-  parallel_for(simplex.size(), context, [&](std::size_t cell) {
-    const double rho = rhos[cell % rhos.size()];
-    const std::size_t d = map.d[cell / rhos.size() % map.d.size()];
-    const std::size_t n = map.n[cell / rhos.size() / map.d.size()];
-    simplex[cell] = exactly(is_plain(map) ? theory::critical_gamma(rho) : kUnknown);
-    const bool known = has_finite_dimension_line(map, n, d);
-    finite[cell] = exactly(known ? finite_dimension_gamma(n, d, rho) : kUnknown);
-  });
-  return frame;
-}
 
 // All temperatures of a study, its residuals and its replicas ask for the same few values.
 double finite_dimension_gamma(std::size_t n, std::size_t d, double rho) {

@@ -12,11 +12,6 @@
 
 namespace dewpoint::studies {
 
-/// Frame "critical_lines" over (n, d, rho), rho on a fine grid: "simplex_gamma" = 1/(1 − ρ), and
-/// "finite_dimension_gamma", the annealed critical line of equicorrelated tokens in dimension d
-/// (only for them; NaN where it does not exist).
-[[nodiscard]] Frame critical_lines(const experiments::PhaseMap& map, const RunContext& context);
-
 /// The annealed critical γ of equicorrelated tokens in dimension d (theory/critical_line.hpp); NaN
 /// where it is not defined. What was asked for lately is remembered: a millisecond each.
 [[nodiscard]] double finite_dimension_gamma(std::size_t n, std::size_t d, double rho);

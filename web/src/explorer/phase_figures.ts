@@ -9,7 +9,6 @@ import { labelled } from './symbols';
 
 export interface PhaseResult {
   map: DataFrame;
-  theory: DataFrame | null;
 }
 
 export interface Grid {
@@ -17,7 +16,10 @@ export interface Grid {
   gamma: number[];
 }
 
-const kCurves = { simplex_gamma: 'γ_c of the simplex', finite_dimension_gamma: 'γ_c at this dimension' };
+const kCurves = {
+  critical_gamma: 'γ_c of the simplex',
+  critical_gamma_at_finite_d: 'γ_c at this dimension',
+};
 
 // The whole range of a variable, so that colours mean the same in every view.
 function range_of(name: string, frame: DataFrame): [number, number] {
@@ -32,7 +34,7 @@ function range_of(name: string, frame: DataFrame): [number, number] {
  * borrows the value of the nearest one that is, so that nothing moves when the rest arrives.
  */
 export function map_figure(result: PhaseResult, grid: Grid, variable: string): HeatmapFigureData {
-  const { map, theory } = result;
+  const { map } = result;
   const measured = { rho: coordinates(map, 'rho'), gamma: coordinates(map, 'gamma') };
   const rows = grid.gamma.map((gamma) => nearest_index(measured.gamma, gamma));
   const z: number[] = [];
@@ -57,11 +59,11 @@ export function map_figure(result: PhaseResult, grid: Grid, variable: string): H
   };
   const cells = { ...heat_panel('', grid.rho, grid.gamma, z, error), borrowed };
   const curves = Object.entries(kCurves)
-    .filter(([name]) => has_variable(theory, name))
+    .filter(([name]) => has_variable(map, name))
     .map(([name, label], k) => {
-      const { x, y } = cut(theory, name, 'rho', {});
+      const { x, y } = cut(map, name, 'rho', { gamma: 0 });
       const known = y.map((value) => (Number.isNaN(value) ? null : value));
-      return { label, style: k === 0 ? ('solid' as const) : ('dashed' as const), x, y: known };
+      return { label, style: k === 0 ? ('dashed' as const) : ('solid' as const), x, y: known };
     });
   return heat_map(look, [{ ...cells, curves }]);
 }
@@ -70,9 +72,11 @@ function is_near(a: number, b: number): boolean {
   return Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b));
 }
 
-/** Variables of a map that can be shown, the important ones first. */
+/** Variables of a map that can be shown, the important ones first: what was measured. */
 export function map_variables(map: DataFrame): string[] {
-  return Object.keys(map.variables);
+  return Object.keys(map.variables).filter(
+    (name) => !name.endsWith('_theory') && !name.startsWith('critical_'),
+  );
 }
 
 // -------------------------------------------------------------------------------------- the depth
