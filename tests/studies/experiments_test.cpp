@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -152,6 +153,26 @@ const std::map<std::string, std::vector<Point>>& samples() {
   return all;
 }
 
+/// Just beyond each end of the range, no number at all, and a word that is none of its words.
+std::vector<Value> refused_by(const Field& field) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (field.kind == Kind::flag) return {std::string("yes"), 1.0};
+  if (!field.is_numeric()) {
+    std::vector<Value> values = {1.0};
+    if (!field.words.empty()) values.emplace_back(std::string("nosuchword"));
+    return values;
+  }
+  std::vector<Value> values = {kInfinity, -kInfinity, std::nan(""), std::string("three")};
+  const auto& [least, most, above, below] = field.range;
+  const bool whole = field.kind == Kind::whole;
+  if (std::isfinite(least))
+    values.emplace_back(above ? least : whole ? least - 1.0 : std::nextafter(least, -kInfinity));
+  if (std::isfinite(most))
+    values.emplace_back(below ? most : whole ? most + 1.0 : std::nextafter(most, kInfinity));
+  if (whole) values.emplace_back(std::max(least, 0.0) + 0.5);
+  return values;
+}
+
 class EveryExperiment : public testing::TestWithParam<const Experiment*> {
  protected:
   [[nodiscard]] static const Experiment& experiment() { return *GetParam(); }
@@ -196,6 +217,24 @@ TEST_P(EveryExperiment, ResolvesAPointOnce) {
   for (const Point& point : points()) {
     EXPECT_EQ(canonical_text(experiment().resolved(point)), canonical_text(point));
     for (const auto& [name, value] : point) EXPECT_TRUE(parameter_names().contains(name)) << name;
+  }
+}
+
+TEST_P(EveryExperiment, RefusesByNameWhatAFieldDoesNotTake) {
+  for (const Field& field : experiment().parameters()) {
+    for (const Value& value : refused_by(field)) {
+      Point point = given().front();
+      point[field.name] = value;
+      try {
+        (void)experiment().resolved(point);
+        ADD_FAILURE() << field.name << " takes " << value_text(value);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Code::bad_value);
+        const std::string text = error.what();
+        EXPECT_EQ(text.find(field.name + ": "), 0U) << text;
+        EXPECT_LE(text.size(), 300U) << text;
+      }
+    }
   }
 }
 

@@ -75,7 +75,7 @@ bool allows(const Field& field, const Value& value) {
     case Kind::whole:
       break;
   }
-  return number != nullptr && field.range.contains(*number) &&
+  return number != nullptr && std::isfinite(*number) && field.range.contains(*number) &&
          (field.kind == Kind::number || is_whole(*number));
 }
 
