@@ -82,7 +82,8 @@ class PhaseRoom final : public Room {
     const std::size_t levels = std::size(kLevels);
     for (std::size_t k = 0; k < levels; ++k) {
       const RunContext part = experiments::part_of(context, {k, k + 1}, levels);
-      const studies::RunOptions options = run_options(part);
+      studies::RunOptions options = run_options(part);
+      options.predictions = k > 0;  // they take as long as a coarse map
       store::StudyRecord record =
           studies::run_in_memory(at_level(map, k), *workers, question.command(), cells, options);
       Result result{k + 1, levels, {{"map", dewpoint::to_json(record.frames.at(0))}}};

@@ -77,7 +77,9 @@ store::StudyRecord run_in_memory(const StudyText& study, Workers& workers,
                                  const RunOptions& options) {
   const Experiment& experiment = experiment_named(study.experiment);
   Plan plan = grid_plan(study, experiment, options.stop);
-  cells.open(stored_form(plan, experiment), predictor_of(study, experiment, plan));
+  store::CellForm form = stored_form(plan, experiment);
+  if (!options.predictions) form.predicted.clear();
+  cells.open(form, predictor_of(study, experiment, plan));
   const RunOutcome outcome = run_study(study, experiment, std::move(plan), cells, workers, options);
   if (outcome.stopped) throw Error(Code::stopped, kStoppedOnRequest);
   store::StudyRecord record = store::begin_study(study.experiment, study.seed, command);
