@@ -163,7 +163,7 @@ Answer exact_answer(const DepthOptions& o) {
   const std::string law = question::word_for(p.law);
   const std::string text =
       fmt::format("Exact recursion: {} of {:.6g} tokens, d = {:.6g}, rho = {}, alpha = {}\n", law,
-                  p.n, p.d, p.rho, p.alpha);
+                  p.n, p.d.value(), p.rho, p.alpha);
   return {{{"experiment", "phase depth"},
            {"version", version()},
            {"exact", true},

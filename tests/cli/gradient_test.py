@@ -189,6 +189,7 @@ class Refusals(ProgramTest):
             (["phase", "depth", "--exact", "--rescale"], ["rescale", "--exact"]),
             (["phase", "depth", "--exact", "-o", "x.study"], ["output", "--exact"]),
             (["phase", "depth", "--exact", "--replicas", "4"], ["replicas", "--exact"]),
+            (["phase", "depth", "--exact", "--d", "0.5"], ["d: 0.5", "[1, 1e300]"]),
             (["phase", "depth", "--exact", "--cluster-size", "4"], ["cluster-size", "two-level"]),
             (["phase", "depth", "--exact", "--layers", "0"], ["layers", "0"]),
             (["phase", "depth", "--exact", "--alpha", "-2"], ["alpha", "-2"]),

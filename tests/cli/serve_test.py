@@ -355,13 +355,13 @@ class Studies(ServeTest):
         """And not by the request, which may take minutes for a large one."""
         self.run_json("/api/studies/run", {"text": STUDY.format(replicas=20000),
                                            "file": "long.study"})
-        wrong = STUDY.format(replicas=1).replace("[0.25, 0.5]", "[0.25, 1.5]")
+        wrong = STUDY.format(replicas=1).replace("d = 16\n", "d = 32\ntokens = 'simplex'\n")  # and n = 64
         run = self.run_json("/api/studies/run", {"text": wrong, "file": "wrong.study"})
         self.assertEqual((run["state"], run["planned"]), ("waiting", 0))
         self.run_json("/api/studies/cancel", {"file": "long.study"})
         last = self.until_over(run)
         self.assertEqual(last["state"], "failed")
-        self.assertIn("rho", last["error"])
+        self.assertIn("least dimension", last["error"])
         self.assertNotIn("wrong.study", self.files())
 
     def test_why_a_run_failed_is_one_line_that_names_files_of_the_folder(self):

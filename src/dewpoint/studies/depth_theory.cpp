@@ -36,7 +36,7 @@ std::vector<ExactLayer> simplex_layers(const ExactDepth& p, double beta) {
     layers.push_back({state.log_decorrelation, state.correlation()});
     if (layers.size() == 1) continue;
     const auto& before = states[layers.size() - 2];
-    layers.back().jacobian_norm = theory::simplex_gradient(before, stack, p.d);
+    layers.back().jacobian_norm = theory::simplex_gradient(before, stack, p.d.value());
   }
   return layers;
 }
@@ -103,8 +103,8 @@ Frame filled_frame(const ExactDepth& p, const std::vector<double>& gammas, bool 
 }
 
 std::vector<ExactLayer> random_head_layers(const ExactDepth& p, double beta, double heads) {
-  const theory::RandomHeadStack stack{std::log(p.n), static_cast<int>(p.d),
-                                      beta * theory::random_head_deviation(p.d, heads)};
+  const theory::RandomHeadStack stack{std::log(p.n), static_cast<int>(p.d.value()),
+                                      beta * theory::random_head_deviation(*p.d, heads)};
   const auto start = theory::random_head_state(stack, p.squared_norm, p.rho);
   const auto states = theory::random_head_trajectory(start, stack, static_cast<int>(p.layers));
   std::vector<ExactLayer> layers;
@@ -125,7 +125,7 @@ const std::vector<std::pair<std::string, RecursionLaw>>& words_of(RecursionLaw) 
 }
 
 ExactDepth resolved(ExactDepth q) {
-  if (q.d == 0.0) q.d = q.n;
+  q.d = q.d.value_or(q.n);
   if (q.law == RecursionLaw::simplex) return q;
   experiments::require_option(q.rho_inner >= q.rho, "rho-inner", q.rho_inner,
                               fmt::format("at least rho = {}", q.rho));

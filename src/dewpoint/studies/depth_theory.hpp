@@ -24,7 +24,7 @@ enum class RecursionLaw { simplex, two_level };
 struct ExactDepth {
   RecursionLaw law = RecursionLaw::simplex;
   double n = 256.0;
-  double d = 0.0;
+  std::optional<double> d;     // n
   double rho = 0.5;            // between clusters, or all
   double rho_inner = 0.8;      // two-level
   double cluster_size = 16.0;  // two-level
@@ -39,7 +39,7 @@ void describe(Visitor& visit, ExactDepth& q) {
   using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
   visit("tokens", q.law, "tokens whose recursion is exact");
   visit("n", q.n, in(2.0, 1e300), "tokens");
-  visit("d", q.d, in(0.0, 1e300), "dimension; 0: n");
+  visit("d", q.d, in(1.0, 1e300), "dimension", otherwise("n"));
   visit("rho", q.rho, experiments::kCorrelations, "correlation of two tokens");
   visit("rho-inner", q.rho_inner, experiments::kCorrelations, "correlation within a cluster");
   visit("cluster-size", q.cluster_size, in(1.0, 1e300), "tokens per cluster");
