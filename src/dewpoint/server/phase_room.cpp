@@ -4,6 +4,8 @@
 // before lacks.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <stop_token>
+
 #include "dewpoint/core/frame_json.hpp"
 #include "dewpoint/experiments/phase_question.hpp"
 #include "dewpoint/server/layer_fields.hpp"
@@ -78,6 +80,8 @@ class PhaseRoom final : public Room {
     const studies::StudyText map = map_of(question);
     const auto workers = studies::local_workers(studies::experiment_named(map.experiment), map.seed,
                                                 context.threads);
+    // The runner looks now and then whether to stop; the next question does not wait for that.
+    const std::stop_callback at_once(context.stop, [&] { workers->stop(); });
     store::CellMemory cells;
     const std::size_t levels = std::size(kLevels);
     for (std::size_t k = 0; k < levels; ++k) {

@@ -59,6 +59,7 @@ class Performance {
     context_.throw_if_stopped();
     if (task_.predicts && task_.first_replica == 0 && task_.part.value_or(0) == 0) {
       for (const Point& point : task_.points) {
+        context_.throw_if_stopped();
         append(result_.predictions, experiment_.predict(point));
       }
     }
