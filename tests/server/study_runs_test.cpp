@@ -114,10 +114,10 @@ TEST_F(StudyRunsTest, PlanningIsAPartOfTheRun) {
   const StudyFolder folder(top_);
   StudyRuns runs(folder, 1);
   std::string wrong = kSmall;
-  wrong.replace(wrong.find("[0.25, 0.5]"), 11, "[0.25, 1.5]");
+  wrong.replace(wrong.find("d = 8"), 5, "d = 1");  // a number of its field, and no cloud
   const auto run = runs.start(body(wrong));
   ASSERT_EQ(ended(*run), RunState::failed);
-  EXPECT_NE(run->status().error.find("rho"), std::string::npos) << run->status().error;
+  EXPECT_NE(run->status().error.find("d: 1"), std::string::npos) << run->status().error;
   EXPECT_FALSE(fs::exists(top_ / "phase.study"));
 }
 

@@ -89,6 +89,22 @@ TEST(RunInMemory, FindsTheCellsOfACoarserPlan) {
   EXPECT_EQ(workers.asked(), 3U * 18);
 }
 
+TEST(RunInMemory, PredictsLaterWhereFirstAnswersCannotWait) {
+  const StudyText study = small_phase();
+  CountingWorkers workers(study);
+  store::CellMemory cells;
+  RunOptions options;
+  options.predictions = false;
+  const store::StudyRecord early = run_in_memory(study, workers, "", cells, options);
+  EXPECT_EQ(early.frames.at(0).find_variable("critical_gamma"), nullptr);
+  EXPECT_NE(early.frames.at(0).find_variable("contraction"), nullptr);
+  const std::size_t asked = workers.asked();
+  EXPECT_EQ(text_of(run_in_memory(study, workers, "", cells)),
+            text_of(run_in_memory(study, 1, "")));
+  EXPECT_EQ(workers.asked(), asked);
+  EXPECT_EQ(text_of(run_in_memory(study, workers, "", cells, options)), text_of(early));
+}
+
 TEST(RunInMemory, StopsOnRequestAndReportsProgressThatNeverFallsBack) {
   std::stop_source source;
   double last = 0.0;

@@ -4,6 +4,8 @@
 // before lacks.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <stop_token>
+
 #include "dewpoint/core/frame_json.hpp"
 #include "dewpoint/experiments/phase_question.hpp"
 #include "dewpoint/server/layer_fields.hpp"
@@ -78,11 +80,14 @@ class PhaseRoom final : public Room {
     const studies::StudyText map = map_of(question);
     const auto workers = studies::local_workers(studies::experiment_named(map.experiment), map.seed,
                                                 context.threads);
+    // The runner looks now and then whether to stop; the next question does not wait for that.
+    const std::stop_callback at_once(context.stop, [&] { workers->stop(); });
     store::CellMemory cells;
     const std::size_t levels = std::size(kLevels);
     for (std::size_t k = 0; k < levels; ++k) {
       const RunContext part = experiments::part_of(context, {k, k + 1}, levels);
-      const studies::RunOptions options = run_options(part);
+      studies::RunOptions options = run_options(part);
+      options.predictions = k > 0;  // they take as long as a coarse map
       store::StudyRecord record =
           studies::run_in_memory(at_level(map, k), *workers, question.command(), cells, options);
       Result result{k + 1, levels, {{"map", dewpoint::to_json(record.frames.at(0))}}};

@@ -12,7 +12,9 @@ void CellMemory::open(const CellForm& form, const Predictor& predict) {
   if (!same_variables(form.measured, form_.measured)) cells_.clear();
   if (!same_variables(form.predicted, form_.predicted)) {
     for (auto& [key, known] : cells_) {
-      if (known.cell.replicas > 0) known.cell.predictions = predict(key, known.parameters);
+      if (known.cell.replicas == 0) continue;
+      known.cell.predictions =
+          form.predicted.empty() ? std::vector<double>() : predict(key, known.parameters);
     }
   }
   form_ = form;

@@ -193,17 +193,21 @@ std::vector<std::string> former_keys(const Experiment& experiment, std::uint64_t
   return keys;
 }
 
-store::Predictor predictor_of(const Experiment& experiment, std::uint64_t seed, std::size_t count) {
+store::Predictor predictor_of(const Experiment& experiment, std::uint64_t seed, std::size_t count,
+                              std::stop_token stop) {
   const KeyMaker keys(experiment, seed);
-  return [&experiment, keys, count](const std::string& key, const std::string& parameters) {
-    try {
-      const Point point = experiment.resolved(point_in(parameters));
-      if (keys.key(point) == key) return experiment.predict(point);
-    } catch (const std::exception&) {
-      // Of an earlier version of the experiment: no plan will ask for it again.
-    }
-    return std::vector<double>(count, kUnknown);
-  };
+  const RunContext context{0, std::move(stop), {}};
+  return
+      [&experiment, keys, count, context](const std::string& key, const std::string& parameters) {
+        context.throw_if_stopped();
+        try {
+          const Point point = experiment.resolved(point_in(parameters));
+          if (keys.key(point) == key) return experiment.predict(point);
+        } catch (const std::exception&) {
+          // Of an earlier version of the experiment: no plan will ask for it again.
+        }
+        return std::vector<double>(count, kUnknown);
+      };
 }
 
 Plan grid_plan(const StudyText& study, const Experiment& experiment, const std::stop_token& stop) {

@@ -40,9 +40,9 @@ struct Plan {
                                                    const Point& point);
 
 /// What the experiment predicts of a cell that is kept somewhere; `count` unknown values where it
-/// has no such point any more.
+/// has no such point any more. On a request to stop: Error{stopped}.
 [[nodiscard]] store::Predictor predictor_of(const Experiment& experiment, std::uint64_t seed,
-                                            std::size_t count);
+                                            std::size_t count, std::stop_token stop = {});
 
 /// Every combination, in about 300 bytes each. Two combinations that resolve to the same point are
 /// an error, as is a point that the experiment refuses: Error{bad_value} with the combination. On a

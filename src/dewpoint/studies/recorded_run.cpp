@@ -44,9 +44,9 @@ std::string outcome_name(const RunOutcome& outcome) {
 }
 
 store::Predictor predictor_of(const StudyText& study, const Experiment& experiment,
-                              const Plan& plan) {
+                              const Plan& plan, const RunOptions& options) {
   const auto predictions = experiment.predictions(plan.cells.at(0).point());
-  return predictor_of(experiment, study.seed, positions_of(predictions));
+  return predictor_of(experiment, study.seed, positions_of(predictions), options.stop);
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ RunOutcome run_recorded(const StudyText& study, Workers& workers, const std::str
   Plan plan = grid_plan(study, experiment, options.stop);
   store::SweepFile file({study.study, options.force}, head_of(study, command),
                         {stored_form(plan, experiment), options.replace, options.repair,
-                         predictor_of(study, experiment, plan)});
+                         predictor_of(study, experiment, plan, options)});
   file.begin_session(session_of(workers, command));
   try {
     const RunOutcome outcome =
@@ -77,7 +77,9 @@ store::StudyRecord run_in_memory(const StudyText& study, Workers& workers,
                                  const RunOptions& options) {
   const Experiment& experiment = experiment_named(study.experiment);
   Plan plan = grid_plan(study, experiment, options.stop);
-  cells.open(stored_form(plan, experiment), predictor_of(study, experiment, plan));
+  store::CellForm form = stored_form(plan, experiment);
+  if (!options.predictions) form.predicted.clear();
+  cells.open(form, predictor_of(study, experiment, plan, options));
   const RunOutcome outcome = run_study(study, experiment, std::move(plan), cells, workers, options);
   if (outcome.stopped) throw Error(Code::stopped, kStoppedOnRequest);
   store::StudyRecord record = store::begin_study(study.experiment, study.seed, command);

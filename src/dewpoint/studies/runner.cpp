@@ -112,7 +112,9 @@ Run::Run(const StudyText& study, const Experiment& experiment, Plan plan, store:
           needs_numbers(study) ? std::nullopt : std::optional(study.precision.replicas))),
       observables_(experiment.observables(plan_.cells.at(0).point())),
       positions_(positions_of(observables_)),
-      predictions_(positions_of(experiment.predictions(plan_.cells.at(0).point()))),
+      predictions_(options.predictions
+                       ? positions_of(experiment.predictions(plan_.cells.at(0).point()))
+                       : 0),
       demand_(demand_of(study.precision, experiment, observables_)),
       schedule_(workers.threads(), workers.threads() / workers.ranks(), positions_) {}
 
@@ -208,6 +210,7 @@ bool Run::refine() {
 void Run::keep_plan() {
   if (plan_kept_) return;
   store::SweepPlan stored = stored_places(plan_, experiment_);
+  if (!options_.predictions) stored.predicted.clear();
   if (!store_.has_plan(stored)) {
     add_parameters(stored, plan_);
     store_.set_plan(stored, options_.stop);
@@ -250,6 +253,7 @@ Task Run::task_of(const Piece& piece) const {
   task.replicas = piece.replicas;
   task.part = piece.part;
   task.threads = piece.threads;
+  task.predicts = options_.predictions;
   return task;
 }
 

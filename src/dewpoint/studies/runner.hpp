@@ -32,9 +32,10 @@ struct RunProgress {
 struct RunOptions {
   std::stop_token stop;
   std::function<void(const RunProgress&)> progress;  // called from the runner's thread
-  bool replace = false;  // finished cells of other observables may be deleted
-  bool repair = false;   // damaged cells are computed again
-  bool force = false;    // the study's file may take the place of anything
+  bool predictions = true;  // in memory: else the cells have none, as first answers cannot wait
+  bool replace = false;     // finished cells of other observables may be deleted
+  bool repair = false;      // damaged cells are computed again
+  bool force = false;       // the study's file may take the place of anything
 };
 
 struct RunOutcome {

@@ -57,8 +57,9 @@ class Performance {
  private:
   void measure() {
     context_.throw_if_stopped();
-    if (task_.first_replica == 0 && task_.part.value_or(0) == 0) {
+    if (task_.predicts && task_.first_replica == 0 && task_.part.value_or(0) == 0) {
       for (const Point& point : task_.points) {
+        context_.throw_if_stopped();
         append(result_.predictions, experiment_.predict(point));
       }
     }

@@ -23,6 +23,7 @@ struct Task {
   std::uint64_t replicas = 1;
   std::optional<std::size_t> part = {};  // of a single replica
   int threads = 1;                       // that the task may use
+  bool predicts = true;                  // or nobody wants to know what theory says
 };
 
 struct TaskResult {
@@ -30,7 +31,8 @@ struct TaskResult {
   /// Replica by replica, point by point, value by value; or what measure_part gave. After a failure
   /// or a stop those of the replicas that were whole by then.
   std::vector<double> values;
-  /// What theory says, point by point; only with replica 0, and there only with the first part.
+  /// What theory says, point by point; only with replica 0, and there only with the first part, of
+  /// a task that predicts.
   std::vector<double> predictions = {};
   double seconds = 0.0;
   int rank = 0;

@@ -128,6 +128,7 @@ std::string to_bytes(const Task& task) {
   writer.number(task.part.has_value());
   writer.number(static_cast<std::uint64_t>(task.part.value_or(0)));
   writer.number(task.threads);
+  writer.number(task.predicts);
   writer.number(static_cast<std::uint64_t>(task.points.size()));
   for (const Point& point : task.points) writer.point(point);
   return writer.take();
@@ -143,6 +144,7 @@ Task task_from_bytes(std::string_view bytes) {
   const auto part = reader.number<std::uint64_t>();
   if (has_part) task.part = part;
   task.threads = reader.number<int>();
+  task.predicts = reader.flag();
   task.points.resize(reader.count(sizeof(std::uint64_t)));
   for (Point& point : task.points) point = reader.point();
   reader.end();
