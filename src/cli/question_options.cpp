@@ -142,9 +142,11 @@ void QuestionOptions::refuse(const std::vector<Field>& fields, const std::string
 
 void QuestionOptions::refuse_others(const std::vector<Field>& fields,
                                     const std::string& why) const {
-  for (const std::string& name : given()) {
-    if (find_field(fields, name) != nullptr) continue;
-    throw Error(Code::bad_value, fmt::format("{}: {}", name, why));
+  for (const Entry& entry : entries_) {
+    if (entry.option->count() == 0 || find_field(fields, entry.field->name) != nullptr) continue;
+    Asked value;
+    read(entry, *entry.field, value);  // what no question takes is refused as such
+    throw Error(Code::bad_value, fmt::format("{}: {}", entry.field->name, why));
   }
 }
 
