@@ -4,27 +4,32 @@
 
 #include <CLI/CLI.hpp>
 #include <string_view>
+#include <utility>
 
-#include "cli/number_options.hpp"
 #include "cli/verbs.hpp"
 #include "dewpoint/core/build_info.hpp"
 
 namespace dewpoint::cli {
 namespace {
 
-// A verb that is described, or the function of one that declares its options itself.
 struct Entry {
   std::string_view name;  // the first word
-  Verb (*verb)() = nullptr;
-  void (*add)(Program&) = nullptr;
+  Verb (*verb)();
 };
 
 // In the order of the help, a verb before those below it.
-constexpr Entry kVerbs[] = {{"phase", nullptr, add_phase},
-                            {"condense", nullptr, add_condense},
-                            {"query", nullptr, add_query},
-                            {"dew", nullptr, add_dew},
-                            {"train", nullptr, add_train},
+constexpr Entry kVerbs[] = {{"phase", phase_verb},
+                            {"phase", phase_point_verb},
+                            {"phase", phase_map_verb},
+                            {"phase", phase_depth_verb},
+                            {"condense", condense_verb},
+                            {"query", query_verb},
+                            {"query", query_point_verb},
+                            {"query", query_heat_verb},
+                            {"query", query_harmonics_verb},
+                            {"query", query_output_verb},
+                            {"dew", dew_verb},
+                            {"train", train_verb},
                             {"heads", heads_verb},
                             {"heads", heads_sweep_verb},
                             {"scale", scale_verb},
@@ -79,16 +84,17 @@ void add_verb(Program& program, const Verb& verb) {
   CLI::App* app = parent->add_subcommand(name, verb.about);
   parent->require_subcommand(0, 1);
   if (verb.hidden) app->group("");
-  if (*verb.example != '\0') add_example(*app, verb.example);
+  if (*verb.example != '\0') app->footer(fmt::format("Example:\n  {}", verb.example));
   verb.add(program, *app);
 }
 
-void add(Program& program, const Entry& entry) {
-  if (entry.verb == nullptr) {
-    entry.add(program);
-  } else {
-    add_verb(program, entry.verb());
-  }
+struct AsJson {
+  bool json = false;
+};
+
+template <class Visitor>
+void describe(Visitor& visit, AsJson& q) {
+  describe_json(visit, q.json);
 }
 
 }  // namespace
@@ -102,16 +108,14 @@ Program::~Program() = default;
 
 void add_commands(Program& program) {
   begin(program);
-  for (const Entry& entry : kVerbs) add(program, entry);
-  read_numbers_alike(program.app);
+  for (const Entry& entry : kVerbs) add_verb(program, entry.verb());
 }
 
 void add_command(Program& program, const std::string& name) {
   begin(program);
   for (const Entry& entry : kVerbs) {
-    if (entry.name == name) add(program, entry);
+    if (entry.name == name) add_verb(program, entry.verb());
   }
-  read_numbers_alike(program.app);
 }
 
 void set_call(CLI::App& verb, const std::function<void()>& call) {
@@ -132,30 +136,33 @@ Verb group_of(const char* name, const char* about, bool hidden) {
   return {name, about, "", add, hidden};
 }
 
-void set_answer(Program& program, const bool& json, Ask ask) {
-  program.ask = std::move(ask);
-  program.action = [&program, &json] {
-    const Answer answer = program.ask();
-    print(answer, json);
-    return answer.status;
+Verb verb_of(const char* name, const char* about, const char* example,
+             const std::vector<question::Field>& fields, Answering answer) {
+  const auto add = [&fields, answer = std::move(answer)](Program& program, CLI::App& verb) {
+    const auto options = std::make_shared<QuestionOptions>(program, verb, fields);
+    const auto as_json =
+        std::make_shared<QuestionOptions>(program, verb, question::fields_of<AsJson>());
+    set_call(verb, [&program, options, as_json, answer] {
+      program.ask = [&program, options, answer] { return answer(*options, program); };
+      program.action = [&program, as_json] {
+        const Answer answered = program.ask();
+        print(answered, as_json->asked().first<AsJson>().json);
+        return answered.status;
+      };
+    });
   };
+  return {name, about, example, add};
 }
 
-void add_common(CLI::App& verb, CommonOptions& options) {
-  verb.add_option("--seed", options.seed, "Seed of all random streams; random: a fresh one")
-      ->capture_default_str();
-  verb.add_option("--threads", options.threads, "Threads, 0 for all; never changes a result")
-      ->transform(whole_number(question::in(0.0, 4096.0)))
-      ->capture_default_str();
-  verb.add_flag("--json", options.json, "One JSON object on standard output");
-}
-
-void add_force(CLI::App& verb, bool& force) {
-  verb.add_flag("--force", force, "Replace what is in the way, even if Dewpoint did not write it");
-}
-
-void add_example(CLI::App& verb, const std::string& command) {
-  verb.footer("Example:\n  " + command);
+Verb verb_of(const char* name, const char* about, const char* example,
+             const std::vector<question::Field>& fields, Doing act) {
+  const auto add = [&fields, act = std::move(act)](Program& program, CLI::App& verb) {
+    const auto options = std::make_shared<QuestionOptions>(program, verb, fields);
+    set_call(verb, [&program, options, act] {
+      program.action = [&program, options, act] { return act(*options, program); };
+    });
+  };
+  return {name, about, example, add};
 }
 
 }  // namespace dewpoint::cli

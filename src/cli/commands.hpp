@@ -4,7 +4,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -37,37 +36,12 @@ struct Program {
   Ask ask;                   // set by verbs that have an answer; then `action` prints it
   std::string command_line;  // as typed, with a random seed as its number: for the record
   Given given;               // arrays in the place of files
-  std::map<const CLI::Option*, const question::Field*>
-      fields;  // of options that a description made
+  std::map<const CLI::Option*, const question::Field*> fields;  // what an option was made from
 };
-
-/// The verb has this answer, printed as an object where `json` is set by then.
-void set_answer(Program& program, const bool& json, Ask ask);
 
 /// All verbs on an empty program.
 void add_commands(Program& program);
 /// This one alone, with those below it; nothing where there is none.
 void add_command(Program& program, const std::string& name);
-
-// Verbs that declare their options themselves.
-void add_phase(Program& program);
-void add_condense(Program& program);
-void add_query(Program& program);
-void add_dew(Program& program);
-void add_train(Program& program);
-
-/// Options that every computing verb shares.
-struct CommonOptions {
-  std::uint64_t seed = 1;
-  int threads = 0;
-  bool json = false;
-};
-void add_common(CLI::App& verb, CommonOptions& options);
-
-/// --force, of every verb that writes: whether files that are not ours may be replaced.
-void add_force(CLI::App& verb, bool& force);
-
-/// "EXAMPLE" section at the end of a verb's help.
-void add_example(CLI::App& verb, const std::string& command);
 
 }  // namespace dewpoint::cli

@@ -4,17 +4,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/answer.hpp"
-#include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/dew_scores.hpp"
-#include "cli/question_options.hpp"
 #include "cli/study_record.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/frame_json.hpp"
@@ -27,13 +24,20 @@ namespace {
 
 using experiments::DewQuestion;
 
-struct DewOptions {
-  CommonOptions common;
-  std::optional<QuestionOptions> question;
-  std::string study;  // file to keep it in; none: empty
-  bool force = false;
-  DewScoresOptions scores;
+struct DewVerb {
+  DewQuestion question;
+  WrittenStudy output;
+  DewScoresQuestion scores;
+  Common common;
 };
+
+template <class Visitor>
+void describe(Visitor& visit, DewVerb& q) {
+  describe(visit, q.question);
+  describe(visit, q.output, "keep the curves of laws as a study in this file");
+  describe(visit, q.scores);
+  describe(visit, q.common);
+}
 
 // ---- one law --------------------------------------------------------------------------------
 
@@ -101,19 +105,18 @@ Json report_json(const LawReport& report) {
 
 // ---- the verb -------------------------------------------------------------------------------
 
-void write_study(const DewOptions& o, const std::vector<LawReport>& reports, const Json& parameters,
+void write_study(const DewVerb& o, const std::vector<LawReport>& reports, const Json& parameters,
                  const std::string& command) {
   store::StudyRecord study = begin_study("dew", o.common.seed, command);
   study.parameters = parameter_texts(parameters);
   for (const LawReport& report : reports) {
     study.frames.push_back(report.frame.renamed("dew " + report.name));
   }
-  store::write_study({o.study, o.force}, study);
+  store::write_study({o.output.file, o.output.force}, study);
 }
 
-Answer dew_of_laws(const DewOptions& o, const std::string& command) {
-  if (!o.study.empty()) require_study_place({o.study, o.force}, "dew");
-  const question::Asked asked = o.question->asked();
+Answer dew_of_laws(const DewVerb& o, const question::Asked& asked, const std::string& command) {
+  if (o.output.wanted()) require_study_place({o.output.file, o.output.force}, "dew");
   const auto [laws, curve] = experiments::dew_of(asked, o.common.seed);
   const Json parameters = parameters_json(question::fields_of<DewQuestion>(), asked,
                                           question::point_of(asked.first<DewQuestion>()));
@@ -128,26 +131,30 @@ Answer dew_of_laws(const DewOptions& o, const std::string& command) {
     answer.text += "\n" + report_text(found.back());
     reports.push_back(report_json(found.back()));
   }
-  if (!o.study.empty()) {
+  if (o.output.wanted()) {
     write_study(o, found, parameters, command);
-    answer.text += fmt::format("\nstudy {}\n", o.study);
+    answer.text += fmt::format("\nstudy {}\n", o.output.file);
   }
   answer.json = {{"experiment", "dew"},
                  {"version", version()},
                  {"seed", o.common.seed},
                  {"parameters", parameters},
-                 {"study", o.study.empty() ? Json() : Json(o.study)},
+                 {"study", o.output.wanted() ? Json(o.output.file) : Json()},
                  {"laws", reports}};
   return answer;
 }
 
-Answer dew_answer(const DewOptions& o, const Program& program) {
+Answer dew_answer(const QuestionOptions& options, const Program& program) {
+  const question::Asked asked = options.asked();
+  const auto o = asked.first<DewVerb>();
+  const auto& of_laws = question::fields_of<DewQuestion>();
+  const auto& of_scores = question::fields_of<DewScoresQuestion>();
   if (!o.scores.given(program.given)) {
-    o.scores.question->refuse_all("without the scores of a head");
-    return dew_of_laws(o, program.command_line);
+    options.refuse(of_scores, "is given without the scores of a head");
+    return dew_of_laws(o, asked, program.command_line);
   }
-  o.question->refuse_all("beside the scores of a head");
-  if (!o.study.empty()) {
+  options.refuse(of_laws, "is given beside the scores of a head");
+  if (o.output.wanted()) {
     throw Error(Code::bad_value, "output: a study is kept of laws only, not of a head's scores");
   }
   ProgressLine progress("dew");
@@ -157,19 +164,11 @@ Answer dew_answer(const DewOptions& o, const Program& program) {
 
 }  // namespace
 
-void add_dew(Program& program) {
-  CLI::App* verb = program.app.add_subcommand(
-      "dew", "Dew point of a score law or of a head's scores, over n, and the law of its growth");
-  const auto o = std::make_shared<DewOptions>();
-  o->question.emplace(program, *verb, question::fields_of<DewQuestion>());
-  verb->add_option("-o,--output", o->study, "Keep the curves of laws as a study in this file");
-  add_force(*verb, o->force);
-  o->scores.add_to(program, *verb);
-  add_common(*verb, o->common);
-  add_example(*verb, "dewpoint dew --law gaussian --law sphere:d=5 --n 1e2:1e15:14:log");
-  verb->callback([&program, o] {
-    set_answer(program, o->common.json, [&program, o] { return dew_answer(*o, program); });
-  });
+Verb dew_verb() {
+  return verb_of(
+      "dew", "Dew point of a score law or of a head's scores, over n, and the law of its growth",
+      "dewpoint dew --law gaussian --law sphere:d=5 --n 1e2:1e15:14:log",
+      question::fields_of<DewVerb>(), dew_answer);
 }
 
 }  // namespace dewpoint::cli

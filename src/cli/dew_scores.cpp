@@ -25,17 +25,10 @@ using diagnosis::RowBootstrap;
 
 // ---- input ----------------------------------------------------------------------------------
 
-Matrix<double> read_input(const DewScoresOptions& o, const DewScoresQuestion& q,
-                          const Given& arrays) {
-  if (q.scale && o.queries.empty()) {
-    throw Error(Code::bad_value, fmt::format("scale: {:g} is given without queries", *q.scale));
-  }
+Matrix<double> read_input(const DewScoresQuestion& q, const Given& arrays) {
   if (arrays.scores != nullptr) return *arrays.scores;
-  if (!o.scores.empty()) return checkpoint::read_scores(o.scores);
-  if (o.queries.empty() || o.keys.empty()) {
-    throw Error(Code::bad_value, "queries: --queries and --keys are given together or not at all");
-  }
-  return checkpoint::read_query_key_scores(o.queries, o.keys, *q.scale);
+  if (q.scores) return checkpoint::read_scores(*q.scores);
+  return checkpoint::read_query_key_scores(*q.queries, *q.keys, *q.scale);
 }
 
 /// The kept column of every row; empty for none.
@@ -125,8 +118,8 @@ struct HeadReport {
   std::optional<diagnosis::HeatCapacity> heat;
 };
 
-HeadReport measure(const Matrix<double>& scores, const DewScoresQuestion& q,
-                   const CommonOptions& common, const RunContext& context) {
+HeadReport measure(const Matrix<double>& scores, const DewScoresQuestion& q, const Common& common,
+                   const RunContext& context) {
   require_size(scores);
   const std::vector<std::size_t> kept = kept_columns(q.keep, scores);
   const RowBootstrap bootstrap(scores.rows(), {q.replicates, common.seed});
@@ -219,17 +212,12 @@ Json heat_json(const diagnosis::HeatCapacity& heat) {
   return json;
 }
 
-Json head_json(const HeadReport& head, const DewScoresOptions& o, const DewScoresQuestion& q,
-               std::uint64_t seed) {
-  Json parameters = {{"scores", o.scores.empty() ? Json() : Json(o.scores)},
-                     {"queries", o.queries.empty() ? Json() : Json(o.queries)},
-                     {"keys", o.keys.empty() ? Json() : Json(o.keys)}};
-  parameters.update(
-      parameters_json(question::fields_of<DewScoresQuestion>(), {}, question::point_of(q)));
+Json head_json(const HeadReport& head, const DewScoresQuestion& q, std::uint64_t seed) {
   return {{"experiment", "dew"},
           {"version", version()},
           {"seed", seed},
-          {"parameters", parameters},
+          {"parameters",
+           parameters_json(question::fields_of<DewScoresQuestion>(), {}, question::point_of(q))},
           {"rows", head.queries},
           {"columns", head.keys},
           {"lengths", points_json(head)},
@@ -314,27 +302,11 @@ std::string head_text(const HeadReport& head) {
 
 }  // namespace
 
-void DewScoresOptions::add_to(Program& program, CLI::App& verb) {
-  const char* group = "Scores of a head";
-  auto* file =
-      verb.add_option("--scores", scores, "Scores of a head, text or .npy: a row per query")
-          ->group(group);
-  auto* queries_option = verb.add_option("--queries", queries, "Queries of a head, .npy")
-                             ->group(group)
-                             ->excludes(file);
-  auto* keys_option =
-      verb.add_option("--keys", keys, "Keys of a head, .npy")->group(group)->excludes(file);
-  queries_option->needs(keys_option);
-  keys_option->needs(queries_option);
-  question.emplace(program, verb, dewpoint::question::fields_of<DewScoresQuestion>(), group);
-}
-
-Answer dew_of_scores(const DewScoresOptions& options, const Given& arrays,
-                     const CommonOptions& common, const RunContext& context) {
-  auto q = options.question->asked().first<DewScoresQuestion>();
-  if (!options.queries.empty()) q.scale = q.scale.value_or(1.0);
-  const HeadReport head = measure(read_input(options, q, arrays), q, common, context);
-  return {head_json(head, options, q, common.seed), head_text(head)};
+Answer dew_of_scores(DewScoresQuestion question, const Given& arrays, const Common& common,
+                     const RunContext& context) {
+  if (question.queries) question.scale = question.scale.value_or(1.0);
+  const HeadReport head = measure(read_input(question, arrays), question, common, context);
+  return {head_json(head, question, common.seed), head_text(head)};
 }
 
 std::string verdict_text(const std::string& scale, const diagnosis::GrowthVerdict& verdict) {

@@ -7,7 +7,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -148,8 +147,6 @@ Offer offer_of(const CLI::Option& option, const Program& program) {
     offer.commas = field->commas;
     offer.file = field->file;
     offer.words = field->words.empty() ? field->suggestions : field->words;
-  } else if (offer.takes_value) {
-    offer.file = "any";
   }
   return offer;
 }
@@ -429,36 +426,8 @@ Json default_json(const question::Field& field) {
                                        : value;
 }
 
-// What an option that no description made says of itself.
-question::Field guessed_field(const CLI::Option& option) {
-  constexpr std::array kFiles = {"output",  "figure", "resume", "corpus",  "tokenizer",  "keys",
-                                 "queries", "scores", "values", "figures", "checkpoint", "model"};
-  const std::string& type = option.get_type_name();
-  const std::string name =
-      option.get_positional() ? option.get_name(true) : option.get_lnames().front();
-  const std::string& about = option.get_description();
-  question::Field field{name, question::Kind::word, {}, about};
-  if (option.get_items_expected_max() == 0) field.kind = question::Kind::flag;
-  if (type.starts_with("FLOAT")) field.kind = question::Kind::number;
-  if (type.starts_with("UINT") || type.starts_with("INT")) field.kind = question::Kind::whole;
-  const bool is_list = about.find(" list") != std::string::npos;
-  if (field.kind == question::Kind::word && is_list) field.kind = question::Kind::grid;
-  if (name == "seed") field.kind = question::Kind::seed;
-  if (std::find(kFiles.begin(), kFiles.end(), name) != kFiles.end()) field.file = "any";
-  field.commas = option.get_delimiter() == ',';
-  const std::string standard = option.get_default_str();
-  const bool is_text = field.kind == question::Kind::word || field.kind == question::Kind::grid;
-  if (option.get_items_expected_max() == 1 && !standard.empty() && is_text) {
-    field.standard = standard;
-  } else if (const auto number = question::number_in(standard)) {
-    field.standard = *number;
-  }
-  return field;
-}
-
 Json describe(const CLI::Option& option, const Program& program) {
-  const question::Field* described = field_of(option, program);
-  const question::Field field = described != nullptr ? *described : guessed_field(option);
+  const question::Field& field = *program.fields.at(&option);
   const bool words = field.listed && field.kind == question::Kind::word;  // one each time
   return {{"name", field.name},
           {"kind", kind_of(field)},

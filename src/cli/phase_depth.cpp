@@ -6,15 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "cli/console.hpp"
 #include "cli/depth_study.hpp"
-#include "cli/phase.hpp"
-#include "cli/question_options.hpp"
 #include "cli/study_record.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/frame_json.hpp"
@@ -28,13 +25,19 @@ namespace {
 
 using DepthAsked = experiments::Replicated<experiments::DepthQuestion>;
 
-struct DepthOptions {
-  CommonOptions common;
-  std::optional<QuestionOptions> question;
+struct DepthVerb {
   bool exact = false;
-  std::string output;
-  bool force = false;
+  WrittenStudy output;
+  Common common;
 };
+
+template <class Visitor>
+void describe(Visitor& visit, DepthVerb& q) {
+  visit("exact", q.exact,
+        "no tokens: the exact recursion of a simplex or of two levels, n up to 1e300");
+  describe(visit, q.output, "study file; the figure gets its name");
+  describe(visit, q.common);
+}
 
 const std::vector<question::Field>& measured_fields() {
   static const std::vector<question::Field> fields =
@@ -48,22 +51,27 @@ const std::vector<question::Field>& exact_fields() {
   return fields;
 }
 
-void refuse_beside_exact(const DepthOptions& o, const studies::ExactDepth& q) {
-  const bool simplex = q.law == studies::RecursionLaw::simplex;
-  for (const std::string& name : o.question->given()) {
-    if (question::find_field(exact_fields(), name) == nullptr) {
-      throw Error(Code::bad_value,
-                  fmt::format("{}: is given beside --exact, which knows plain softmax over all "
-                              "keys at one temperature",
-                              name));
-    }
-    if (simplex && (name == "rho-inner" || name == "cluster-size")) {
-      throw Error(
-          Code::bad_value,
-          fmt::format("{}: is given, but a simplex has none; see --tokens two-level", name));
+const std::vector<question::Field>& depth_verb_fields() {
+  static const std::vector<question::Field> fields =
+      joined(measured_fields(), question::fields_of<DepthVerb>());
+  return fields;
+}
+
+void refuse_beside_exact(const QuestionOptions& options, const DepthVerb& o,
+                         const studies::ExactDepth& q) {
+  options.refuse_others(
+      joined(exact_fields(), question::fields_of<DepthVerb>()),
+      "is given beside --exact, which knows plain softmax over all keys at one temperature");
+  if (q.law == studies::RecursionLaw::simplex) {
+    const std::vector<std::string> given = options.given();
+    for (const char* name : {"rho-inner", "cluster-size"}) {
+      if (std::ranges::count(given, name) == 0) continue;
+      throw Error(Code::bad_value, fmt::format("{}: is given, but a simplex has none; see --tokens "
+                                               "two-level",
+                                               name));
     }
   }
-  if (o.output.empty()) return;
+  if (!o.output.wanted()) return;
   throw Error(Code::bad_value, "output: is given beside --exact, which keeps no study");
 }
 
@@ -155,10 +163,10 @@ std::vector<std::string> save(const store::StudyRecord& study, const OutputFile&
   return files;
 }
 
-Answer exact_answer(const DepthOptions& o) {
-  const question::Asked asked = o.question->asked(exact_fields());
+Answer exact_answer(const QuestionOptions& options, const DepthVerb& o) {
+  const question::Asked asked = options.asked(exact_fields());
   const studies::ExactDepth p = resolved(asked.first<studies::ExactDepth>());
-  refuse_beside_exact(o, p);
+  refuse_beside_exact(options, o, p);
   const Frame frame = studies::exact_depth(p, asked.numbers("gamma"));
   const std::string law = question::word_for(p.law);
   const std::string text =
@@ -191,20 +199,20 @@ std::string layers_heading(const experiments::PhaseDepth& p, const Frame& frame)
                             frame.variable("log10_gap").cells[0].samples, p.seed);
 }
 
-Answer measured_answer(const DepthOptions& o, const Program& program) {
-  const question::Asked asked = o.question->asked();
+Answer measured_answer(const QuestionOptions& options, const DepthVerb& o, const Program& program) {
+  const question::Asked asked = options.asked(measured_fields());
   const DepthAsked q = asked_depth(asked, program.given);
-  refuse_idle(o.question->given(), q.question);
+  refuse_idle(options.given(), q.question);
   const experiments::PhaseDepth p =
       studies::phase_depth_of(asked, o.common.seed, program.given.tokens);
-  const OutputFile output(o.output, o.force);
-  if (!o.output.empty()) {
+  const OutputFile output(o.output.file, o.output.force);
+  if (o.output.wanted()) {
     require_study_place(output, kPhaseDepth);
     report::require_both_files(depth_stem(output));
   }
   const store::StudyRecord study = depth_study(p, o.common.threads, program.command_line);
   const std::vector<std::string> files =
-      o.output.empty() ? std::vector<std::string>{} : save(study, output);
+      o.output.wanted() ? save(study, output) : std::vector<std::string>{};
   Json frames = Json::object();
   for (const Frame& frame : study.frames) frames[frame.name()] = to_json(frame);
   const Frame& frame = study.frames[0];
@@ -222,24 +230,17 @@ Answer measured_answer(const DepthOptions& o, const Program& program) {
           true};
 }
 
+Answer depth_answer(const QuestionOptions& options, const Program& program) {
+  const auto o = options.asked(question::fields_of<DepthVerb>()).first<DepthVerb>();
+  return o.exact ? exact_answer(options, o) : measured_answer(options, o, program);
+}
+
 }  // namespace
 
-void add_phase_depth(Program& program, CLI::App& phase) {
-  CLI::App* verb = phase.add_subcommand(
-      "depth", "Many layers: when tokens collapse, and what is left of a gradient");
-  const auto o = std::make_shared<DepthOptions>();
-  o->question.emplace(program, *verb, measured_fields());
-  verb->add_flag("--exact", o->exact,
-                 "No tokens: the exact recursion of a simplex or of two levels, n up to 1e300");
-  verb->add_option("-o,--output", o->output, "Study file; the figure gets its name");
-  add_force(*verb, o->force);
-  add_common(*verb, o->common);
-  add_example(*verb, "dewpoint phase depth --n 256 --d 64 --rho 0.5 --gamma 1.6,2,2.4 --layers 8");
-  verb->callback([&program, o] {
-    set_answer(program, o->common.json, [&program, o] {
-      return o->exact ? exact_answer(*o) : measured_answer(*o, program);
-    });
-  });
+Verb phase_depth_verb() {
+  return verb_of("phase depth", "Many layers: when tokens collapse, and what is left of a gradient",
+                 "dewpoint phase depth --n 256 --d 64 --rho 0.5 --gamma 1.6,2,2.4 --layers 8",
+                 depth_verb_fields(), depth_answer);
 }
 
 }  // namespace dewpoint::cli

@@ -5,18 +5,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <thread>
 #include <utility>
 #include <variant>
 
 #include "cli/console.hpp"
-#include "cli/phase.hpp"
-#include "cli/question_options.hpp"
 #include "cli/study_record.hpp"
 #include "cli/study_run.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/frame_json.hpp"
@@ -28,34 +25,48 @@
 namespace dewpoint::cli {
 namespace {
 
-struct MapOptions {
-  CommonOptions common;
-  std::optional<QuestionOptions> question;
-  std::string output = "phase-map.study";
+struct MapVerb {
+  WrittenStudy output{.file = "phase-map.study"};
   bool no_figure = false;
   bool replace = false;
-  bool force = false;
+  Common common;
 };
 
-const std::vector<question::Field>& verb_fields() {
+template <class Visitor>
+void describe(Visitor& visit, MapVerb& q) {
+  describe(visit, q.output,
+           "study file, continued where there is one; the figures get its name; \"\": neither");
+  visit("no-figure", q.no_figure, "write the study only");
+  visit("replace", q.replace,
+        "delete finished cells of the file that hold other observables than this map");
+  describe(visit, q.common);
+}
+
+const std::vector<question::Field>& asked_fields() {
   static const std::vector<question::Field> fields =
       experiments::of_verb(experiments::map_fields());
   return fields;
 }
 
-studies::StudyText asked_map(const MapOptions& o, const Given& given) {
-  const question::Asked asked = o.question->asked();
+const std::vector<question::Field>& map_verb_fields() {
+  static const std::vector<question::Field> fields =
+      joined(asked_fields(), question::fields_of<MapVerb>());
+  return fields;
+}
+
+studies::StudyText asked_map(const QuestionOptions& options, const MapVerb& o, const Given& given) {
+  const question::Asked asked = options.asked(asked_fields());
   auto layer = asked.first<experiments::PhaseQuestion>().layer;
   layer.cloud.rows = given.tokens;
   layer.form = {};  // fits the first n and d, or others
-  experiments::refuse_idle(o.question->given(), experiments::completed(layer));
+  experiments::refuse_idle(options.given(), experiments::completed(layer));
   studies::StudyText study = studies::phase_map_study(asked, o.common.seed, given.tokens);
   const std::size_t left_out = asked.numbers("rho").size() - study.grid[2].size();
   if (left_out > 0) {
     tell(fmt::format("dewpoint: rho: {} above rho-inner = {} left out", left_out,
                      layer.cloud.rho_inner.value()));
   }
-  study.study = o.output;
+  study.study = o.output.file;
   return study;
 }
 
@@ -75,10 +86,10 @@ struct MapFigure {
   OutputFile stem;
 };
 
-std::vector<MapFigure> map_figures(const MapOptions& o, const studies::StudyText& map) {
-  if (o.output.empty() || o.no_figure) return {};
-  const OutputFile study(o.output, o.force);
-  const auto stem = std::filesystem::path(o.output).replace_extension();
+std::vector<MapFigure> map_figures(const MapVerb& o, const studies::StudyText& map) {
+  if (!o.output.wanted() || o.no_figure) return {};
+  const OutputFile study(o.output.file, o.output.force);
+  const auto stem = std::filesystem::path(o.output.file).replace_extension();
   std::vector<MapFigure> figures = {{"contraction", study.beside(stem)}};
   if (studies::measures_norm(map)) {
     figures.push_back({"jacobian_norm", study.beside(std::filesystem::path(stem) += "-eta")});
@@ -110,12 +121,12 @@ std::vector<std::string> draw_if_possible(const std::vector<MapFigure>& figures,
 
 // ---- the verb -----------------------------------------------------------------------------------
 
-store::StudyRecord measured(const MapOptions& o, const studies::StudyText& map,
+store::StudyRecord measured(const MapVerb& o, const studies::StudyText& map,
                             const std::string& command) {
-  if (o.output.empty()) return run_in_memory(map, o.common.threads, command, "phase map");
+  if (!o.output.wanted()) return run_in_memory(map, o.common.threads, command, "phase map");
   studies::RunOptions options;
   options.replace = o.replace;
-  options.force = o.force;
+  options.force = o.output.force;
   const studies::RunOutcome outcome = run_on_threads(map, o.common.threads, command, options);
   if (outcome.stopped) throw_interrupted(map, outcome, command);
   return store::read_study(map.study);
@@ -131,23 +142,24 @@ std::string counts_text(const std::vector<Estimate>& cells) {
                      most.samples);
 }
 
-Answer map_answer(const MapOptions& o, const Program& program) {
-  const studies::StudyText map = asked_map(o, program.given);
-  const bool kept = !o.output.empty();
+Answer map_answer(const QuestionOptions& options, const Program& program) {
+  const auto o = options.asked(question::fields_of<MapVerb>()).first<MapVerb>();
+  const studies::StudyText map = asked_map(options, o, program.given);
+  const bool kept = o.output.wanted();
   const std::vector<MapFigure> figures = map_figures(o, map);
-  if (kept) require_study_place({o.output, o.force}, map.experiment);
+  if (kept) require_study_place({o.output.file, o.output.force}, map.experiment);
   for (const MapFigure& figure : figures) report::require_both_files(figure.stem);
   announce_cost(map, o.common.threads);
   const store::StudyRecord study = measured(o, map, program.command_line);
   const std::vector<std::string> files = draw_if_possible(figures, map, study);
   const Frame& frame = study.frames.at(0);
   std::string text = counts_text(frame.variable("contraction").cells);
-  if (kept) text += fmt::format("study   {}\n", o.output);
+  if (kept) text += fmt::format("study   {}\n", o.output.file);
   for (const std::string& file : files) text += fmt::format("figure  {}\n", file);
   return {{{"experiment", "phase map"},
            {"version", version()},
            {"seed", map.seed},
-           {"study", kept ? Json(o.output) : Json()},
+           {"study", kept ? Json(o.output.file) : Json()},
            {"figures", files},
            {"result", to_json(frame)}},
           text,
@@ -157,24 +169,10 @@ Answer map_answer(const MapOptions& o, const Program& program) {
 
 }  // namespace
 
-void add_phase_map(Program& program, CLI::App& phase) {
-  CLI::App* verb =
-      phase.add_subcommand("map", "The phase diagram over rho and gamma: a study and its figures");
-  const auto o = std::make_shared<MapOptions>();
-  o->question.emplace(program, *verb, verb_fields());
-  verb->add_option("-o,--output", o->output,
-                   "Study file, continued where there is one; the figures get its name; \"\": "
-                   "neither")
-      ->capture_default_str();
-  verb->add_flag("--no-figure", o->no_figure, "Write the study only");
-  verb->add_flag("--replace", o->replace,
-                 "Delete finished cells of the file that hold other observables than this map");
-  add_force(*verb, o->force);
-  add_common(*verb, o->common);
-  add_example(*verb, "dewpoint phase map --n 512 --d 8,64 --replicas 2 -o map.study");
-  verb->callback([&program, o] {
-    set_answer(program, o->common.json, [&program, o] { return map_answer(*o, program); });
-  });
+Verb phase_map_verb() {
+  return verb_of("phase map", "The phase diagram over rho and gamma: a study and its figures",
+                 "dewpoint phase map --n 512 --d 8,64 --replicas 2 -o map.study", map_verb_fields(),
+                 map_answer);
 }
 
 }  // namespace dewpoint::cli

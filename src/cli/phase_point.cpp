@@ -4,13 +4,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "cli/console.hpp"
-#include "cli/phase.hpp"
-#include "cli/question_options.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/frame_json.hpp"
 #include "dewpoint/experiments/phase_question.hpp"
@@ -22,16 +19,22 @@ namespace {
 
 using PointQuestion = experiments::Replicated<experiments::PhaseQuestion>;
 
-const std::vector<question::Field>& point_fields() {
-  static const std::vector<question::Field> fields =
-      experiments::of_verb(question::fields_of<PointQuestion>());
-  return fields;
+struct PointVerb {
+  PointQuestion question;
+  Common common;
+};
+
+template <class Visitor>
+void describe(Visitor& visit, PointVerb& q) {
+  describe(visit, q.question);
+  describe(visit, q.common);
 }
 
-struct PointOptions {
-  CommonOptions common;
-  std::optional<QuestionOptions> question;
-};
+const std::vector<question::Field>& point_fields() {
+  static const std::vector<question::Field> fields =
+      experiments::of_verb(question::fields_of<PointVerb>());
+  return fields;
+}
 
 struct Line {
   const char* variable;
@@ -103,17 +106,18 @@ PointQuestion asked_point(const question::Asked& asked, const Given& given) {
   return q;
 }
 
-Answer point_answer(const PointOptions& o, const Given& given) {
-  const question::Asked asked = o.question->asked();
-  const PointQuestion q = asked_point(asked, given);
-  experiments::refuse_idle(o.question->given(), q.question.layer);
-  experiments::PhasePoint p = phase_point_of(q.question, o.common.seed);
+Answer phase_point_answer(const QuestionOptions& options, const Program& program) {
+  const question::Asked asked = options.asked();
+  const Common common = asked.first<PointVerb>().common;
+  const PointQuestion q = asked_point(asked, program.given);
+  experiments::refuse_idle(options.given(), q.question.layer);
+  experiments::PhasePoint p = phase_point_of(q.question, common.seed);
   p.replication = replication_of(q.replication);
 
   Frame frame;
   {
     ProgressLine progress("phase point");
-    frame = experiments::phase_point(p, {o.common.threads, stop_token(), progress.callback()});
+    frame = experiments::phase_point(p, {common.threads, stop_token(), progress.callback()});
   }
   const Json theory = studies::simplex_json(p);
   Json observables = Json::object();
@@ -126,7 +130,8 @@ Answer point_answer(const PointOptions& o, const Given& given) {
   return {{{"experiment", "phase point"},
            {"version", version()},
            {"seed", p.seed},
-           {"parameters", parameters_json(point_fields(), asked, question::point_of(q))},
+           {"parameters",
+            parameters_json(question::fields_of<PointQuestion>(), asked, question::point_of(q))},
            {"inverse_temperature", p.inverse_temperature},
            {"theory", theory},
            {"observables", observables}},
@@ -136,15 +141,10 @@ Answer point_answer(const PointOptions& o, const Given& given) {
 
 }  // namespace
 
-void add_phase_point(Program& program, CLI::App& phase) {
-  CLI::App* verb = phase.add_subcommand("point", "One layer on one token cloud at one temperature");
-  const auto o = std::make_shared<PointOptions>();
-  o->question.emplace(program, *verb, point_fields());
-  add_common(*verb, o->common);
-  add_example(*verb, "dewpoint phase point --n 512 --d 64 --rho 0.5 --gamma 2 --replicas 16");
-  verb->callback([&program, o] {
-    set_answer(program, o->common.json, [&program, o] { return point_answer(*o, program.given); });
-  });
+Verb phase_point_verb() {
+  return verb_of("phase point", "One layer on one token cloud at one temperature",
+                 "dewpoint phase point --n 512 --d 64 --rho 0.5 --gamma 2 --replicas 16",
+                 point_fields(), phase_point_answer);
 }
 
 }  // namespace dewpoint::cli

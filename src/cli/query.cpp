@@ -6,28 +6,13 @@
 //   output      explicit keys of any law, and values V k
 //
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
-#include "cli/query_keys.hpp"
-#include "cli/query_point.hpp"
+#include "cli/verbs.hpp"
 
 namespace dewpoint::cli {
 
-void add_query(Program& program) {
-  CLI::App* query = program.app.add_subcommand(
-      "query", "One query over n keys: who gets the weight, and what attention returns");
-  query->require_subcommand(0, 1);
-  query->callback([&program, query] {
-    if (!query->get_subcommands().empty()) return;
-    program.action = [query] {
-      fmt::print("{}", query->help("dewpoint"));
-      return 0;
-    };
-  });
-  add_query_point(program, *query);
-  add_query_heat(program, *query);
-  add_query_harmonics(program, *query);
-  add_query_output(program, *query);
+Verb query_verb() {
+  return group_of("query",
+                  "One query over n keys: who gets the weight, and what attention returns");
 }
 
 }  // namespace dewpoint::cli

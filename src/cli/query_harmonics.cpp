@@ -4,15 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/answer.hpp"
 #include "cli/console.hpp"
-#include "cli/query_keys.hpp"
-#include "cli/question_options.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/experiments/replication.hpp"
 #include "dewpoint/studies/harmonics_experiment.hpp"
@@ -22,10 +19,16 @@ namespace {
 
 using experiments::HarmonicsQuestion;
 
-struct HarmonicsOptions {
-  CommonOptions common;
-  std::optional<QuestionOptions> question;
+struct HarmonicsVerb {
+  HarmonicsQuestion question;
+  Common common;
 };
+
+template <class Visitor>
+void describe(Visitor& visit, HarmonicsVerb& q) {
+  describe(visit, q.question);
+  describe(visit, q.common);
+}
 
 Json harmonic_record(const HarmonicsQuestion& asked, const std::vector<double>& growth) {
   const theory::HarmonicStep step = studies::harmonic_step(asked);
@@ -69,8 +72,7 @@ std::string harmonic_table(const HarmonicsQuestion& asked, const Json& records) 
       asked.steps, to_text(shown, columns));
 }
 
-Answer harmonics_answer(const HarmonicsOptions& o) {
-  const question::Asked asked = o.question->asked();
+Answer harmonics_answer(const HarmonicsVerb& o, const question::Asked& asked, const Program&) {
   std::vector<HarmonicsQuestion> cells = asked.all<HarmonicsQuestion>();
   for (HarmonicsQuestion& question : cells) question = resolved(question);
   Json records = Json::array();
@@ -94,15 +96,10 @@ Answer harmonics_answer(const HarmonicsOptions& o) {
 
 }  // namespace
 
-void add_query_harmonics(Program& program, CLI::App& query) {
-  CLI::App* verb = query.add_subcommand(
-      "harmonics", "Backward heat equation: growth of ripples in the density of particles");
-  const auto o = std::make_shared<HarmonicsOptions>();
-  o->question.emplace(program, *verb, question::fields_of<HarmonicsQuestion>());
-  add_common(*verb, o->common);
-  add_example(*verb, "dewpoint query harmonics --degree 1,2,5 --beta 20,50 --residual 0.5");
-  verb->callback(
-      [&program, o] { set_answer(program, o->common.json, [o] { return harmonics_answer(*o); }); });
+Verb query_harmonics_verb() {
+  return verb_of<HarmonicsVerb>(
+      "query harmonics", "Backward heat equation: growth of ripples in the density of particles",
+      "dewpoint query harmonics --degree 1,2,5 --beta 20,50 --residual 0.5", harmonics_answer);
 }
 
 }  // namespace dewpoint::cli

@@ -6,15 +6,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/answer.hpp"
 #include "cli/console.hpp"
-#include "cli/query_keys.hpp"
-#include "cli/question_options.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/frame_json.hpp"
 #include "dewpoint/studies/heat_experiment.hpp"
@@ -24,10 +21,16 @@ namespace {
 
 using experiments::HeatQuestion;
 
-struct HeatOptions {
-  CommonOptions common;
-  std::optional<QuestionOptions> question;
+struct HeatVerb {
+  HeatQuestion question;
+  Common common;
 };
+
+template <class Visitor>
+void describe(Visitor& visit, HeatVerb& q) {
+  describe(visit, q.question);
+  describe(visit, q.common);
+}
 
 struct DriftTheory {
   theory::DriftQuery query;
@@ -89,8 +92,7 @@ std::string drift_table(const HeatQuestion& asked, double heat_scale, std::uint6
                       {"law", "(β/β_heat)^((d+1)/2)"}}));
 }
 
-Answer heat_answer(const HeatOptions& o) {
-  const question::Asked asked = o.question->asked();
+Answer heat_answer(const HeatVerb& o, const question::Asked& asked, const Program&) {
   std::vector<HeatQuestion> tile = asked.all<HeatQuestion>();
   for (HeatQuestion& question : tile) question = studies::resolved(question);
   const HeatQuestion& first = tile.front();
@@ -117,15 +119,10 @@ Answer heat_answer(const HeatOptions& o) {
 
 }  // namespace
 
-void add_query_heat(Program& program, CLI::App& query) {
-  CLI::App* verb = query.add_subcommand(
-      "heat", "Backward heat equation: drift of a query up the density of its keys");
-  const auto o = std::make_shared<HeatOptions>();
-  o->question.emplace(program, *verb, question::fields_of<HeatQuestion>());
-  add_common(*verb, o->common);
-  add_example(*verb, "dewpoint query heat --d 5 --kappa 5 --angle 1 --n 2e4 --draws 30");
-  verb->callback(
-      [&program, o] { set_answer(program, o->common.json, [o] { return heat_answer(*o); }); });
+Verb query_heat_verb() {
+  return verb_of<HeatVerb>(
+      "query heat", "Backward heat equation: drift of a query up the density of its keys",
+      "dewpoint query heat --d 5 --kappa 5 --angle 1 --n 2e4 --draws 30", heat_answer);
 }
 
 }  // namespace dewpoint::cli

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,9 +14,8 @@
 #include "cli/answer.hpp"
 #include "cli/console.hpp"
 #include "cli/predict_options.hpp"
-#include "cli/query_keys.hpp"
-#include "cli/question_options.hpp"
 #include "cli/score_law_option.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/checkpoint/npy.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/error.hpp"
@@ -31,14 +29,23 @@ namespace {
 
 using experiments::OutputQuestion;
 
-struct OutputOptions {
-  CommonOptions common;
-  std::optional<QuestionOptions> question;
-  std::string values_file;
-  std::vector<double> scales;
-  double rotation = 0.0;
-  const CLI::Option* rotation_option = nullptr;
+struct OutputVerb {
+  OutputQuestion question;
+  std::optional<std::string> values;
+  std::optional<question::Numbers> scales;
+  std::optional<double> rotation;
+  Common common;
 };
+
+template <class Visitor>
+void describe(Visitor& visit, OutputVerb& q) {
+  using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
+  describe(visit, q.question);
+  visit("values", q.values, file("npy"), "value matrix V, a .npy file with a row per output");
+  visit("value-scale", q.scales, "V diagonal, a number for each coordinate", instead_of("values"));
+  visit("rotation", q.rotation, "V turns the query by this angle", instead_of("values"));
+  describe(visit, q.common);
+}
 
 // ---- the value matrix -----------------------------------------------------------------------
 
@@ -57,26 +64,18 @@ Matrix<double> rotation(double angle, std::size_t dimension) {
   return matrix;
 }
 
-Matrix<double> value_matrix(const OutputOptions& o, std::size_t dimension) {
-  if (!o.values_file.empty()) return checkpoint::read_npy_matrix(o.values_file);
-  if (o.rotation_option->count() > 0) {
-    require(std::isfinite(o.rotation), "rotation", o.rotation, "a finite angle");
-    return rotation(o.rotation, dimension);
-  }
-  for (const double scale : o.scales)
-    require(std::isfinite(scale), "value-scale", scale, "a finite number");
-  if (!o.scales.empty()) {
-    require(o.scales.size() == dimension, "value-scale", static_cast<double>(o.scales.size()),
-            fmt::format("the number of coordinates of a key, {}", dimension));
-    return diagonal(o.scales);
-  }
-  return diagonal(std::vector<double>(dimension, 1.0));
+Matrix<double> value_matrix(const OutputVerb& o, std::size_t dimension) {
+  if (o.values) return checkpoint::read_npy_matrix(*o.values);
+  if (o.rotation) return rotation(*o.rotation, dimension);
+  if (!o.scales) return diagonal(std::vector<double>(dimension, 1.0));
+  const std::vector<double>& scales = o.scales->values;
+  require(scales.size() == dimension, "value-scale", static_cast<double>(scales.size()),
+          fmt::format("the number of coordinates of a key, {}", dimension));
+  return diagonal(scales);
 }
 
-const char* value_name(const OutputOptions& o) {
-  if (!o.values_file.empty()) return o.values_file.c_str();
-  if (o.rotation_option->count() > 0) return "rotation";
-  return o.scales.empty() ? "identity" : "diagonal";
+std::string value_name(const OutputVerb& o) {
+  return o.values ? *o.values : o.rotation ? "rotation" : o.scales ? "diagonal" : "identity";
 }
 
 // ---- theory ---------------------------------------------------------------------------------
@@ -246,8 +245,7 @@ std::string text_of(const experiments::KeyOutputMoments& m, const std::optional<
   return text + "\n";
 }
 
-Answer answer(const OutputOptions& o) {
-  const question::Asked given = o.question->asked();
+Answer output_answer(const OutputVerb& o, const question::Asked& given, const Program&) {
   std::vector<OutputQuestion> tile = given.all<OutputQuestion>();
   for (OutputQuestion& question : tile) question = resolved(std::move(question));
   Json parameters = parameters_json(question::fields_of<OutputQuestion>(), given,
@@ -282,27 +280,11 @@ Answer answer(const OutputOptions& o) {
 
 }  // namespace
 
-void add_query_output(Program& program, CLI::App& query) {
-  CLI::App* verb =
-      query.add_subcommand("output", "What a query reads through a value matrix: mean, covariance");
-  const auto o = std::make_shared<OutputOptions>();
-  o->question.emplace(program, *verb, question::fields_of<OutputQuestion>());
-  CLI::Option* file = verb->add_option("--values", o->values_file,
-                                       "Value matrix V, a .npy file with a row per output");
-  CLI::Option* scales =
-      verb->add_option("--value-scale", o->scales, "V diagonal, a number for each coordinate")
-          ->delimiter(',');
-  CLI::Option* turn =
-      verb->add_option("--rotation", o->rotation, "V turns the query by this angle");
-  o->rotation_option = turn;
-  file->excludes(scales)->excludes(turn);
-  scales->excludes(turn);
-  add_common(*verb, o->common);
-  add_example(
-      *verb,
-      "dewpoint query output --keys sphere:d=5 --n 1e4 --beta 5,20 --draws 50 --rotation 0.5");
-  verb->callback(
-      [&program, o] { set_answer(program, o->common.json, [o] { return answer(*o); }); });
+Verb query_output_verb() {
+  return verb_of<OutputVerb>(
+      "query output", "What a query reads through a value matrix: mean, covariance",
+      "dewpoint query output --keys sphere:d=5 --n 1e4 --beta 5,20 --draws 50 --rotation 0.5",
+      output_answer);
 }
 
 }  // namespace dewpoint::cli

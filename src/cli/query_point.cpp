@@ -5,14 +5,12 @@
 
 #include <fmt/format.h>
 
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "cli/answer.hpp"
 #include "cli/console.hpp"
-#include "cli/question_options.hpp"
 #include "cli/study_record.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/core/build_info.hpp"
 #include "dewpoint/core/frame_json.hpp"
 #include "dewpoint/experiments/query_question.hpp"
@@ -25,13 +23,21 @@ namespace {
 using experiments::query_of;
 using experiments::QueryQuestion;
 
-struct QueryPointOptions {
-  CommonOptions common;
-  std::optional<QuestionOptions> question;
+struct QueryPointVerb {
+  QueryQuestion question;
   bool keep_draws = false;
-  std::string output;
-  bool force = false;
+  WrittenStudy output;
+  Common common;
 };
+
+template <class Visitor>
+void describe(Visitor& visit, QueryPointVerb& q) {
+  describe(visit, q.question);
+  visit("keep-draws", q.keep_draws,
+        "keep w_1, w_2 and the output of every draw, in the JSON and the study");
+  describe(visit, q.output);
+  describe(visit, q.common);
+}
 
 store::StudyRecord study_of(const experiments::Query& question, int threads, const Json& parameters,
                             const std::string& command) {
@@ -49,24 +55,25 @@ store::StudyRecord study_of(const experiments::Query& question, int threads, con
   return study;
 }
 
-Answer point_answer(const QueryPointOptions& o, const std::string& command) {
-  const question::Asked asked = o.question->asked();
+Answer query_point_answer(const QueryPointVerb& o, const question::Asked& asked,
+                          const Program& program) {
   experiments::Query question = query_of(asked, o.common.seed);
   question.keep_draws = o.keep_draws;
   const Json parameters =
       parameters_json(question::fields_of<QueryQuestion>(), asked,
                       question::point_of(resolved(asked.first<QueryQuestion>())));
-  const OutputFile output(o.output, o.force);
-  if (!o.output.empty()) require_study_place(output, "query point");
-  const store::StudyRecord study = study_of(question, o.common.threads, parameters, command);
-  if (!o.output.empty()) store::write_study(output, study);
+  const OutputFile output(o.output.file, o.output.force);
+  if (o.output.wanted()) require_study_place(output, "query point");
+  const store::StudyRecord study =
+      study_of(question, o.common.threads, parameters, program.command_line);
+  if (o.output.wanted()) store::write_study(output, study);
   std::string text = query_point_text(question, study.frames[0], study.frames[1]);
-  if (!o.output.empty()) text += fmt::format("study   {}\n", o.output);
+  if (o.output.wanted()) text += fmt::format("study   {}\n", o.output.file);
   Json out = {{"experiment", "query point"},
               {"version", version()},
               {"seed", question.seed},
               {"parameters", parameters},
-              {"study", o.output.empty() ? Json() : Json(o.output)},
+              {"study", o.output.wanted() ? Json(o.output.file) : Json()},
               {"regime", studies::query_regimes(study.frames[0], study.frames[1])},
               {"result", to_json(study.frames[0])},
               {"theory", to_json(study.frames[1])}};
@@ -76,21 +83,11 @@ Answer point_answer(const QueryPointOptions& o, const std::string& command) {
 
 }  // namespace
 
-void add_query_point(Program& program, CLI::App& query) {
-  CLI::App* verb = query.add_subcommand(
-      "point", "Uniform keys on a sphere, up to 1e300 of them: weights and output, three regimes");
-  const auto o = std::make_shared<QueryPointOptions>();
-  o->question.emplace(program, *verb, question::fields_of<QueryQuestion>());
-  verb->add_flag("--keep-draws", o->keep_draws,
-                 "Keep w_1, w_2 and the output of every draw, in the JSON and the study");
-  verb->add_option("-o,--output", o->output, "Study file");
-  add_force(*verb, o->force);
-  add_common(*verb, o->common);
-  add_example(*verb, "dewpoint query point --d 5 --n 1e3,1e6,1e15 --theta 0.2,1,5");
-  verb->callback([&program, o] {
-    set_answer(program, o->common.json,
-               [&program, o] { return point_answer(*o, program.command_line); });
-  });
+Verb query_point_verb() {
+  return verb_of<QueryPointVerb>(
+      "query point",
+      "Uniform keys on a sphere, up to 1e300 of them: weights and output, three regimes",
+      "dewpoint query point --d 5 --n 1e3,1e6,1e15 --theta 0.2,1,5", query_point_answer);
 }
 
 }  // namespace dewpoint::cli

@@ -101,14 +101,12 @@ Json json_of(const Value& value) {
 
 // ---- options ------------------------------------------------------------------------------------
 
-QuestionOptions::QuestionOptions(Program& program, CLI::App& verb, const std::vector<Field>& fields,
-                                 const std::string& group)
+QuestionOptions::QuestionOptions(Program& program, CLI::App& verb, const std::vector<Field>& fields)
     : fields_(fields) {
-  for (const Field& field : fields) add(program, verb, field, group);
+  for (const Field& field : fields) add(program, verb, field);
 }
 
-void QuestionOptions::add(Program& program, CLI::App& verb, const Field& field,
-                          const std::string& group) {
+void QuestionOptions::add(Program& program, CLI::App& verb, const Field& field) {
   const auto texts = std::make_shared<std::vector<std::string>>();
   CLI::Option* option = nullptr;
   if (field.kind == Kind::flag) {
@@ -122,7 +120,7 @@ void QuestionOptions::add(Program& program, CLI::App& verb, const Field& field,
     if (!field.positional) option->allow_extra_args(false);
   }
   if (field.required) option->required();
-  if (!group.empty() || !field.group.empty()) option->group(group.empty() ? field.group : group);
+  if (!field.group.empty()) option->group(field.group);
   program.fields[option] = &field;
   entries_.push_back({&field, texts, option});
 }
@@ -135,10 +133,21 @@ std::vector<std::string> QuestionOptions::given() const {
   return names;
 }
 
-void QuestionOptions::refuse_all(const std::string& why) const {
-  const std::vector<std::string> names = given();
-  if (names.empty()) return;
-  throw Error(Code::bad_value, fmt::format("{}: is given {}", names.front(), why));
+void QuestionOptions::refuse(const std::vector<Field>& fields, const std::string& why) const {
+  for (const std::string& name : given()) {
+    if (find_field(fields, name) == nullptr) continue;
+    throw Error(Code::bad_value, fmt::format("{}: {}", name, why));
+  }
+}
+
+void QuestionOptions::refuse_others(const std::vector<Field>& fields,
+                                    const std::string& why) const {
+  for (const Entry& entry : entries_) {
+    if (entry.option->count() == 0 || find_field(fields, entry.field->name) != nullptr) continue;
+    Asked value;
+    read(entry, *entry.field, value);  // what no question takes is refused as such
+    throw Error(Code::bad_value, fmt::format("{}: {}", entry.field->name, why));
+  }
 }
 
 bool QuestionOptions::is_given(const std::string& name) const {

@@ -15,9 +15,8 @@ namespace dewpoint::cli {
 
 class QuestionOptions {
  public:
-  /// An option per field, in a group of the help if it has a name; the fields outlive the program.
-  QuestionOptions(Program& program, CLI::App& verb, const std::vector<question::Field>& fields,
-                  const std::string& group = {});
+  /// An option per field; the fields outlive the program.
+  QuestionOptions(Program& program, CLI::App& verb, const std::vector<question::Field>& fields);
 
   /// Checked one by one and together; the grids of the verb where nothing is said instead. Throws
   /// Error{bad_value} naming the option.
@@ -26,8 +25,10 @@ class QuestionOptions {
   [[nodiscard]] question::Asked asked(const std::vector<question::Field>& fields) const;
   /// Names of the fields that are given.
   [[nodiscard]] std::vector<std::string> given() const;
-  /// Throws Error{bad_value} naming the first option that is given: "tail: is given <why>".
-  void refuse_all(const std::string& why) const;
+  /// Throws Error{bad_value} where one of these is given: "tail: <why>".
+  void refuse(const std::vector<question::Field>& fields, const std::string& why) const;
+  /// Throws Error{bad_value} where anything but these is given: "tail: <why>".
+  void refuse_others(const std::vector<question::Field>& fields, const std::string& why) const;
 
  private:
   struct Entry {
@@ -37,27 +38,12 @@ class QuestionOptions {
   };
 
   void read(const Entry& entry, const question::Field& field, question::Asked& asked) const;
-  void add(Program& program, CLI::App& verb, const question::Field& field,
-           const std::string& group);
+  void add(Program& program, CLI::App& verb, const question::Field& field);
   [[nodiscard]] bool is_given(const std::string& name) const;
   [[nodiscard]] bool is_said_otherwise(const question::Field& field) const;
 
   const std::vector<question::Field>& fields_;
   std::vector<Entry> entries_;
-};
-
-/// A question of a verb, and what was given for it.
-template <class Question>
-class Asking {
- public:
-  Asking(Program& program, CLI::App& verb)
-      : options_(program, verb, question::fields_of<Question>()) {}
-
-  /// Throws Error{bad_value} naming the option.
-  [[nodiscard]] question::Asked asked() const { return options_.asked(); }
-
- private:
-  QuestionOptions options_;
 };
 
 /// {"n": [1e2, 1e6], "sigma": 1, "top": null}: every field, lists for axes, null for what is absent

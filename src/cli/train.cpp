@@ -7,15 +7,13 @@
 #include <algorithm>
 #include <memory>
 
-#include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "cli/query_keys.hpp"
-#include "cli/question_options.hpp"
 #include "cli/study_record.hpp"
 #include "cli/train_corpus.hpp"
 #include "cli/train_resume.hpp"
 #include "cli/train_text.hpp"
 #include "cli/train_watch.hpp"
+#include "cli/verbs.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/grid.hpp"
 #include "dewpoint/experiments/stored_question.hpp"
@@ -33,27 +31,29 @@ using experiments::TrainQuestion;
 using experiments::TrainTextQuestion;
 using question::Field;
 
-struct TrainCommand {
-  CommonOptions common;
-  std::optional<QuestionOptions> question;
-  double seeds = 1.0;
-  std::string moments = "stages";
-  std::string checkpoint;
-  std::string model;
-  std::string output;
-  std::string figures;
-  std::string resume;
-  bool live = false;
-  bool force = false;
-  const CLI::Option* seed = nullptr;
-  std::vector<const CLI::Option*> of_chain, of_text;  // beside those of the questions
+struct ChainVerb {
+  TrainQuestion question;
+  std::size_t seeds = 1;
+  question::Grid moments = {"stages"};
+  RunFiles files;
+  Common common;
+};
 
-  /// Names of what is given of the question.
-  [[nodiscard]] std::vector<std::string> given() const {
-    std::vector<std::string> names = question->given();
-    if (seed->count() > 0) names.emplace_back("seed");
-    return names;
-  }
+template <class Visitor>
+void describe(Visitor& visit, ChainVerb& q) {
+  using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
+  describe(visit, q.question);
+  visit("seeds", q.seeds, in(1.0, 1e5), "runs that differ in data and weights, as a table");
+  visit("moments", q.moments, suggest({"stages", "none"}),
+        "times at which weights and cosines are kept: stages, none, or a list");
+  describe(visit, q.files);
+  describe(visit, q.common);
+}
+
+/// The verb, and what is given of its question.
+struct ChainCommand : ChainVerb {
+  question::Point asked;
+  std::vector<std::string> given;  // names of that, and seed where it is given
 };
 
 // ---- options ------------------------------------------------------------------------------------
@@ -64,22 +64,23 @@ void join(Field& field, const Field& of_text) {
   field.range.least = std::min(field.range.least, of_text.range.least);
   field.range.most = std::max(field.range.most, of_text.range.most);
   const auto* standard = of_text.standard ? std::get_if<double>(&*of_text.standard) : nullptr;
-  if (standard == nullptr) return;
+  if (standard == nullptr || field.standard == of_text.standard) return;
   if (question::number_in(field.otherwise.substr(0, field.otherwise.find(';'))) == *standard)
     return;
   field.otherwise += fmt::format("; {} for a text", question::short_text(*standard));
 }
 
 /// What a chain can be asked and what a text can be asked: what both have is one option, which each
-/// reads with its own range and default.
+/// reads with its own range and default. Options of a text have their own part of the help.
 const std::vector<Field>& train_fields() {
   static const std::vector<Field> fields = [] {
-    std::vector<Field> all = question::fields_of<TrainQuestion>();
-    for (const Field& field : question::fields_of<TrainTextQuestion>()) {
+    std::vector<Field> all = question::fields_of<ChainVerb>();
+    for (const Field& field : question::fields_of<CorpusVerb>()) {
       const auto same = std::find_if(all.begin(), all.end(),
                                      [&](const Field& one) { return one.name == field.name; });
       if (same == all.end()) {
         all.push_back(field);
+        all.back().group = "With --corpus";
       } else {
         join(*same, field);
       }
@@ -87,17 +88,6 @@ const std::vector<Field>& train_fields() {
     return all;
   }();
   return fields;
-}
-
-// Options of a text have their own part of the help.
-void group_options(CLI::App& verb) {
-  constexpr const char* kOfText = "With --corpus";
-  for (const Field& field : question::fields_of<TrainTextQuestion>()) {
-    if (find_field(question::fields_of<TrainQuestion>(), field.name) == nullptr) {
-      verb.get_option("--" + field.name)->group(kOfText);
-    }
-  }
-  for (const char* name : {"--checkpoint", "--model"}) verb.get_option(name)->group(kOfText);
 }
 
 // ---- one run ------------------------------------------------------------------------------------
@@ -140,18 +130,17 @@ void train(TrainingRun& run, Keeper& keeper, LiveView& view, int threads) {
 }
 
 /// Checked. Throws Error{bad_value} naming the option.
-Training asked_of(const TrainCommand& o) {
-  const auto asked = o.question->asked(question::fields_of<TrainQuestion>()).first<TrainQuestion>();
-  experiments::refuse_idle(asked);
-  return training_of(asked, o.common.seed);
+Training asked_of(const ChainCommand& o) {
+  experiments::refuse_idle(o.question);
+  return training_of(o.question, o.common.seed);
 }
 
-Job begin(const TrainCommand& o) {
-  Job job{asked_of(o), nullptr, o.output, false};
-  const bool kept = !o.output.empty() || !o.figures.empty();
-  job.stages = kept && o.moments == "stages";
-  if (!job.stages && o.moments != "none" && o.moments != "stages") {
-    job.question.run.moments = parse_grid("moments", o.moments);
+Job begin(const ChainCommand& o) {
+  Job job{asked_of(o), nullptr, o.files.output, false};
+  const bool kept = !o.files.output.empty() || !o.files.figures.empty();
+  job.stages = kept && o.moments.text == "stages";
+  if (!job.stages && o.moments.text != "none" && o.moments.text != "stages") {
+    job.question.run.moments = parse_grid("moments", o.moments.text);
     experiments::check(job.question.run);
   }
   job.run = std::make_unique<TrainingRun>(job.question.run, 0,
@@ -160,42 +149,42 @@ Job begin(const TrainCommand& o) {
 }
 
 /// As the study says, with the new end.
-Training resumed(const TrainCommand& o, const store::StudyRecord& study) {
-  const TrainQuestion asked = chain_question_from(
-      study, o.resume, o.question->asked(question::fields_of<TrainQuestion>()).first_point());
+Training resumed(const ChainCommand& o, const store::StudyRecord& study) {
+  const TrainQuestion asked = chain_question_from(study, o.files.resume, o.asked);
   training::Chain chain = chain_from(study, asked.chain.chain);
   const TrainQuestion complete = resolved(asked, chain);
   return training_of(complete, std::move(chain), study.seed);
 }
 
-Job begin_again(const TrainCommand& o) {
-  require_free(o.given(), {"steps", "time"}, o.resume, "--steps or --time");
-  if (o.moments != "stages" && o.moments != "none") {
-    throw Error(
-        Code::bad_value,
-        fmt::format("moments: '{}' is not for a resumed run; allowed: stages, none", o.moments));
+Job begin_again(const ChainCommand& o) {
+  require_free(o.given, {"steps", "time"}, o.files.resume, "--steps or --time");
+  if (o.moments.text != "stages" && o.moments.text != "none") {
+    throw Error(Code::bad_value,
+                fmt::format("moments: '{}' is not for a resumed run; allowed: stages, none",
+                            o.moments.text));
   }
-  const store::StudyRecord study = store::read_study(o.resume);
+  const store::StudyRecord study = store::read_study(o.files.resume);
   if (study.experiment != kTrain) {
-    throw Error(Code::bad_value, fmt::format("resume: '{}' holds {}, not a training run", o.resume,
-                                             study.experiment));
+    throw Error(Code::bad_value, fmt::format("resume: '{}' holds {}, not a training run",
+                                             o.files.resume, study.experiment));
   }
   if (!has_attachment(study, "state")) {
     throw Error(Code::bad_value,
                 fmt::format("resume: '{}' holds no state to go on from, but a run that diverged or "
                             "several runs",
-                            o.resume));
+                            o.files.resume));
   }
-  Job job{resumed(o, study), nullptr, o.output.empty() ? o.resume : o.output, false};
+  Job job{resumed(o, study), nullptr, o.files.output.empty() ? o.files.resume : o.files.output,
+          false};
   const experiments::TrainingQuestion& asked = job.question.run;
   const bool flow = asked.optimiser == experiments::Optimiser::flow;
-  job.stages = o.moments == "stages";
+  job.stages = o.moments.text == "stages";
   job.run = std::make_unique<TrainingRun>(asked, 0, RunContext{o.common.threads, stop_token(), {}});
   job.run->restore(study);
   if (asked.until < job.run->time()) {
     throw Error(Code::bad_value,
                 fmt::format("{}: {:g} is not beyond the {:g} that '{}' has reached",
-                            flow ? "time" : "steps", asked.until, job.run->time(), o.resume));
+                            flow ? "time" : "steps", asked.until, job.run->time(), o.files.resume));
   }
   return job;
 }
@@ -208,19 +197,20 @@ Error interrupted(const Job& job, Keeper& keeper) {
   return {Code::stopped, fmt::format("interrupted at {:g}; {}", job.run->time(), where)};
 }
 
-Answer finish(const TrainCommand& o, const Job& job, const std::string& command) {
+Answer finish(const ChainCommand& o, const Job& job, const std::string& command) {
   const training::Stages stages =
       training::find_stages(job.run->records(), job.question.thresholds);
   Answer answer = train_answer(job.question, *job.run, stages);
   const store::StudyRecord study = train_study(job.question, *job.run, stages, command);
   answer.frames = study.frames;
   if (!job.file.empty()) {
-    store::write_study({job.file, o.force}, study);
+    store::write_study({job.file, o.files.force}, study);
     answer.json["study"] = job.file;
     answer.text += fmt::format("study   {}\n", job.file);
   }
-  if (!o.figures.empty()) {
-    answer.json["figures"] = draw_figures(report::training_figures(), study, {o.figures, o.force});
+  if (!o.files.figures.empty()) {
+    answer.json["figures"] =
+        draw_figures(report::training_figures(), study, {o.files.figures, o.files.force});
     for (const Json& file : answer.json["figures"]) {
       answer.text += fmt::format("figure  {}\n", file.get<std::string>());
     }
@@ -228,12 +218,13 @@ Answer finish(const TrainCommand& o, const Job& job, const std::string& command)
   return answer;
 }
 
-Answer run_one(const TrainCommand& o, const std::string& command) {
-  Job job = o.resume.empty() ? begin(o) : begin_again(o);
-  if (!job.file.empty()) require_study_place({job.file, o.force}, kTrain);
-  if (!o.figures.empty()) make_own_folder({o.figures, o.force}, report::figure_folder_kind());
-  Keeper keeper([&] { keep_run(job, o.force, command); });
-  LiveView view(o.live);
+Answer run_one(const ChainCommand& o, const std::string& command) {
+  Job job = o.files.resume.empty() ? begin(o) : begin_again(o);
+  if (!job.file.empty()) require_study_place({job.file, o.files.force}, kTrain);
+  if (!o.files.figures.empty())
+    make_own_folder({o.files.figures, o.files.force}, report::figure_folder_kind());
+  Keeper keeper([&] { keep_run(job, o.files.force, command); });
+  LiveView view(o.files.live);
   try {
     train(*job.run, keeper, view, o.common.threads);
     if (job.stages && !job.run->diverged()) {
@@ -253,108 +244,81 @@ Answer run_one(const TrainCommand& o, const std::string& command) {
 
 // ---- many runs ----------------------------------------------------------------------------------
 
-Answer run_seeds(const TrainCommand& o, const std::string& command) {
-  if (!o.resume.empty() || !o.figures.empty() || o.live) {
+Answer run_seeds(const ChainCommand& o, const std::string& command) {
+  if (!o.files.resume.empty() || !o.files.figures.empty() || o.files.live) {
     throw Error(Code::bad_value,
                 "seeds: more than one run can be neither resumed, drawn nor watched; leave out "
                 "--resume, --figures and --live");
   }
-  if (!o.output.empty()) require_study_place({o.output, o.force}, kTrain);
+  if (!o.files.output.empty()) require_study_place({o.files.output, o.files.force}, kTrain);
   const Training question = asked_of(o);
-  const std::size_t count = whole_number("seeds", o.seeds, 1.0, 1e5);
   std::vector<experiments::TrainingNumbers> numbers;
   {
     ProgressLine progress("train");
-    numbers = experiments::train_replicas(question.run, question.thresholds, count,
+    numbers = experiments::train_replicas(question.run, question.thresholds, o.seeds,
                                           {o.common.threads, stop_token(), progress.callback()});
   }
   const Frame runs = experiments::runs_frame(numbers);
   Answer answer = seeds_answer(question, runs);
   answer.frames = {runs};
-  if (!o.output.empty()) {
+  if (!o.files.output.empty()) {
     store::StudyRecord study = begin_study(kTrain, question.run.seed, command);
     study.parameters = experiments::stored_parameters(question.asked);
     study.frames = {runs};
-    store::write_study({o.output, o.force}, study);
-    answer.json["study"] = o.output;
-    answer.text += fmt::format("study   {}\n", o.output);
+    store::write_study({o.files.output, o.files.force}, study);
+    answer.json["study"] = o.files.output;
+    answer.text += fmt::format("study   {}\n", o.files.output);
   }
   return answer;
 }
 
 // ---- a chain or a text --------------------------------------------------------------------------
 
-// Options that a chain has and a text has not, or the other way round.
-void refuse_foreign(const TrainCommand& o, const std::vector<Field>& fields,
-                    const std::vector<const CLI::Option*>& others, const char* reason) {
-  std::vector<std::string> foreign;
-  for (const std::string& name : o.question->given()) {
-    if (find_field(fields, name) == nullptr) foreign.push_back(name);
+/// What is given of a question of a verb.
+template <class Question, class Command>
+void read_given(const QuestionOptions& options, Command& command) {
+  const auto& fields = question::fields_of<Question>();
+  command.asked = options.asked(fields).first_point();
+  for (const std::string& name : options.given()) {
+    const bool is_its_own = name == "seed" || find_field(fields, name) != nullptr;
+    if (is_its_own) command.given.push_back(name);
   }
-  for (const CLI::Option* option : others) {
-    if (option->count() > 0) foreign.push_back(option->get_name().substr(2));
-  }
-  if (foreign.empty()) return;
-  throw Error(Code::bad_value, fmt::format("{}: {}", foreign.front(), reason));
 }
 
-Answer run_text(const TrainCommand& o, const std::string& command) {
-  const auto& fields = question::fields_of<TrainTextQuestion>();
-  refuse_foreign(o, fields, o.of_chain, "is for a chain, not for a text; leave it out");
-  return train_on_text({o.common, o.question->asked(fields).first_point(), o.given(), o.checkpoint,
-                        o.model, o.output, o.figures, o.resume, o.live, o.force},
-                       command);
+Answer run_text(const QuestionOptions& options, const Program& program) {
+  const auto& fields = question::fields_of<CorpusVerb>();
+  options.refuse_others(fields, "is for a chain, not for a text; leave it out");
+  CorpusCommand command{options.asked(fields).first<CorpusVerb>(), {}, {}};
+  read_given<TrainTextQuestion>(options, command);
+  return train_on_text(command, program.command_line);
 }
 
-Answer run_chain(const TrainCommand& o, const std::string& command) {
-  refuse_foreign(o, question::fields_of<TrainQuestion>(), o.of_text,
-                 "is for a text; name one with --corpus");
-  return o.seeds == 1.0 ? run_one(o, command) : run_seeds(o, command);
+Answer run_chain(const QuestionOptions& options, const Program& program) {
+  const auto& fields = question::fields_of<ChainVerb>();
+  options.refuse_others(fields, "is for a text; name one with --corpus");
+  ChainCommand o{options.asked(fields).first<ChainVerb>(), {}, {}};
+  read_given<TrainQuestion>(options, o);
+  return o.seeds == 1 ? run_one(o, program.command_line) : run_seeds(o, program.command_line);
 }
 
-bool is_about_text(const TrainCommand& o) {
-  const std::vector<std::string> given = o.question->given();
-  return std::find(given.begin(), given.end(), "corpus") != given.end() ||
-         (!o.resume.empty() && is_run_on_text(o.resume));
+Answer run_either(const QuestionOptions& options, const Program& program) {
+  const std::vector<std::string> given = options.given();
+  const auto is_given = [&](const char* name) { return std::ranges::count(given, name) > 0; };
+  const auto file = options.asked(question::fields_of<RunFiles>()).first<RunFiles>().resume;
+  const bool is_about_text = is_given("corpus") || (!file.empty() && is_run_on_text(file));
+  return is_about_text ? run_text(options, program) : run_chain(options, program);
 }
 
 }  // namespace
 
-void add_train(Program& program) {
-  CLI::App* verb = program.app.add_subcommand(
-      "train", "Training of attention on a chain or on a text: stages, focus and dilution");
-  const auto o = std::make_shared<TrainCommand>();
-  o->question.emplace(program, *verb, train_fields());
-  o->of_chain = {
-      verb->add_option("--seeds", o->seeds, "Runs that differ in data and weights, as a table")
-          ->capture_default_str(),
-      verb->add_option("--moments", o->moments,
-                       "Times at which weights and cosines are kept: stages, none, or a list")
-          ->capture_default_str()};
-  o->of_text = {
-      verb->add_option("--checkpoint", o->checkpoint,
-                       "File (.safetensors) for weights and moments, every 30 s and at the end"),
-      verb->add_option("--model", o->model, "Folder for the trained model, for dewpoint heads")};
-  group_options(*verb);
-  verb->add_option("-o,--output", o->output, "Study file with everything that was recorded");
-  verb->add_option("--figures", o->figures, "Folder for the figures");
-  add_force(*verb, o->force);
-  verb->add_option("--resume", o->resume,
-                   "Goes on with the run of this study file, or of a checkpoint");
-  verb->add_flag("--live", o->live, "Loss and attention in the terminal while it runs");
-  add_common(*verb, o->common);
-  o->seed = verb->get_option("--seed");
-  add_example(*verb,
-              "dewpoint train -o run.study --figures figures\n"
-              "  dewpoint train --optimiser flow --time 100\n"
-              "  dewpoint train --chain cycle --steps 1500 --seeds 4\n"
-              "  dewpoint train --corpus text.txt --vocabulary 1000 --residual -o text.study");
-  verb->callback([&program, o] {
-    set_answer(program, o->common.json, [&program, o] {
-      return is_about_text(*o) ? run_text(*o, program.command_line)
-                               : run_chain(*o, program.command_line);
-    });
-  });
+Verb train_verb() {
+  return verb_of("train",
+                 "Training of attention on a chain or on a text: stages, focus and dilution",
+                 "dewpoint train -o run.study --figures figures\n"
+                 "  dewpoint train --optimiser flow --time 100\n"
+                 "  dewpoint train --chain cycle --steps 1500 --seeds 4\n"
+                 "  dewpoint train --corpus text.txt --vocabulary 1000 --residual -o text.study",
+                 train_fields(), run_either);
 }
 
 }  // namespace dewpoint::cli

@@ -102,7 +102,7 @@ TextJob job_of(const TrainTextQuestion& asked, std::uint64_t seed) {
 }
 
 TextJob job_of(const CorpusCommand& command) {
-  return job_of(question::question_of<TrainTextQuestion>(command.asked), command.common.seed);
+  return job_of(command.verb.question, command.verb.common.seed);
 }
 
 /// A refusal that names the file it is about.
@@ -118,48 +118,51 @@ void restore(TextRun& run, const store::StudyRecord& study, const std::string& f
 }
 
 TextJob begin_from_study(const CorpusCommand& command) {
-  const store::StudyRecord study = store::read_study(command.resume);
+  const RunFiles& files = command.verb.files;
+  const store::StudyRecord study = store::read_study(files.resume);
   if (study.experiment != kTextExperiment) {
     throw Error(Code::bad_value, fmt::format("resume: '{}' holds {}, not a training run on text",
-                                             command.resume, study.experiment));
+                                             files.resume, study.experiment));
   }
   if (!has_attachment(study, kStateAttachment)) {
     throw Error(
         Code::bad_value,
-        fmt::format("resume: '{}' holds no state to go on from: its run diverged", command.resume));
+        fmt::format("resume: '{}' holds no state to go on from: its run diverged", files.resume));
   }
-  require_free(command.given, {"corpus", "steps", "record-every", "validate-every"}, command.resume,
+  require_free(command.given, {"corpus", "steps", "record-every", "validate-every"}, files.resume,
                "--steps, --record-every, --validate-every and the place of --corpus");
-  TextJob job = job_of(text_question_from(study, command.resume, command.asked), study.seed);
-  job.study = command.output.empty() ? command.resume : command.output;
-  job.checkpoint = command.checkpoint;
-  restore(*job.run, study, command.resume);
+  TextJob job = job_of(text_question_from(study, files.resume, command.asked), study.seed);
+  job.study = files.output.empty() ? files.resume : files.output;
+  job.checkpoint = command.verb.checkpoint;
+  restore(*job.run, study, files.resume);
   return job;
 }
 
 TextJob begin_from_checkpoint(const CorpusCommand& command) {
+  const CorpusVerb& verb = command.verb;
+  const RunFiles& files = verb.files;
   if (!command.asked.contains("corpus")) {
     throw Error(Code::bad_value,
                 fmt::format("resume: '{}' is no study; to go on from a checkpoint give --corpus "
                             "and the other options of its run again",
-                            command.resume));
+                            files.resume));
   }
-  const store::StudyRecord study = study_of_checkpoint(command.resume);
+  const store::StudyRecord study = study_of_checkpoint(files.resume);
   TextJob job = job_of(command);
-  job.study = command.output;
-  job.checkpoint = command.checkpoint.empty() ? command.resume : command.checkpoint;
-  restore(*job.run, study, command.resume);
+  job.study = files.output;
+  job.checkpoint = verb.checkpoint.empty() ? files.resume : verb.checkpoint;
+  restore(*job.run, study, files.resume);
   return job;
 }
 
 TextJob begin_text(const CorpusCommand& command) {
-  if (!command.resume.empty()) {
-    return is_study_file(command.resume) ? begin_from_study(command)
-                                         : begin_from_checkpoint(command);
+  const RunFiles& files = command.verb.files;
+  if (!files.resume.empty()) {
+    return is_study_file(files.resume) ? begin_from_study(command) : begin_from_checkpoint(command);
   }
   TextJob job = job_of(command);
-  job.study = command.output;
-  job.checkpoint = command.checkpoint;
+  job.study = files.output;
+  job.checkpoint = command.verb.checkpoint;
   return job;
 }
 
@@ -173,16 +176,16 @@ void require_no_law(const TextRun& run) {
 }
 
 /// Whether everything can be written, asked now and not after hours.
-void require_places(const CorpusCommand& command, const TextJob& job) {
-  const bool force = command.force;
+void require_places(const CorpusVerb& verb, const TextJob& job) {
+  const bool force = verb.files.force;
   if (!job.study.empty()) require_study_place({job.study, force}, kTextExperiment);
   if (!job.checkpoint.empty()) require_checkpoint_places({job.checkpoint, force});
-  if (!command.figures.empty()) {
-    make_own_folder({command.figures, force}, report::figure_folder_kind());
+  if (!verb.files.figures.empty()) {
+    make_own_folder({verb.files.figures, force}, report::figure_folder_kind());
   }
-  if (command.model.empty()) return;
+  if (verb.model.empty()) return;
   require_no_law(*job.run);
-  const fs::path folder = command.model;
+  const fs::path folder = verb.model;
   make_own_folder({folder, force}, checkpoint::model_folder_kind());
   if (const auto other = text::tokenizer_file_in(folder, job.run->corpus().files)) {
     throw Error(Code::bad_value,
@@ -218,7 +221,7 @@ void add_written(Answer& answer, const char* what, const std::string& file) {
   answer.text += fmt::format("{:<10}  {}\n", what, file);
 }
 
-Answer finish_text(const CorpusCommand& command, const TextJob& job, Keeper& keeper,
+Answer finish_text(const CorpusVerb& verb, const TextJob& job, Keeper& keeper,
                    const std::string& command_line) {
   Answer answer = text_run_answer(job.asked, *job.run);
   const store::StudyRecord study = text_study(job, command_line);
@@ -226,13 +229,13 @@ Answer finish_text(const CorpusCommand& command, const TextJob& job, Keeper& kee
   keeper.keep();
   if (!job.study.empty()) add_written(answer, "study", job.study);
   if (!job.checkpoint.empty()) add_written(answer, "checkpoint", job.checkpoint);
-  if (!command.model.empty()) {
-    experiments::save_model_folder(*job.run, {command.model, command.force});
-    add_written(answer, "model", command.model);
+  if (!verb.model.empty()) {
+    experiments::save_model_folder(*job.run, {verb.model, verb.files.force});
+    add_written(answer, "model", verb.model);
   }
-  if (!command.figures.empty()) {
-    answer.json["figures"] =
-        draw_figures(report::text_training_figures(study), study, {command.figures, command.force});
+  if (!verb.files.figures.empty()) {
+    answer.json["figures"] = draw_figures(report::text_training_figures(study), study,
+                                          {verb.files.figures, verb.files.force});
     for (const Json& file : answer.json["figures"]) {
       answer.text += fmt::format("{:<10}  {}\n", "figure", file.get<std::string>());
     }
@@ -248,12 +251,13 @@ bool is_run_on_text(const std::string& file) {
 }
 
 Answer train_on_text(const CorpusCommand& command, const std::string& command_line) {
+  const CorpusVerb& verb = command.verb;
   const TextJob job = begin_text(command);
-  require_places(command, job);
-  Keeper keeper([&] { keep_text(job, command.force, command_line); });
-  LiveView view(command.live);
+  require_places(verb, job);
+  Keeper keeper([&] { keep_text(job, verb.files.force, command_line); });
+  LiveView view(verb.files.live);
   try {
-    train_text(*job.run, keeper, view, command.common.threads);
+    train_text(*job.run, keeper, view, verb.common.threads);
   } catch (const Error& error) {
     if (error.code() != Code::stopped) throw;
     throw interrupted_text(job, keeper);
@@ -262,7 +266,7 @@ Answer train_on_text(const CorpusCommand& command, const std::string& command_li
     keeper.keep();
     throw text_divergence(*job.run);
   }
-  return finish_text(command, job, keeper, command_line);
+  return finish_text(verb, job, keeper, command_line);
 }
 
 }  // namespace dewpoint::cli

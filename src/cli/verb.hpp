@@ -16,17 +16,17 @@
 //     answer); }
 //
 // It enters the table in commands.cpp; help, refusals, manual, completions and the Python function
-// are made from the description. A verb that prints by itself returns its exit status instead.
+// are made from the description. Answers have --json. A verb that prints by itself returns its exit
+// status instead.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <type_traits>
-#include <utility>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/question_options.hpp"
@@ -78,8 +78,8 @@ struct WrittenStudy {
   [[nodiscard]] bool wanted() const { return !file.empty(); }
 };
 template <class Visitor>
-void describe(Visitor& visit, WrittenStudy& q) {
-  visit("output", q.file, question::letter('o'), question::file("study"), "study file");
+void describe(Visitor& visit, WrittenStudy& q, const char* meaning = "study file") {
+  visit("output", q.file, question::letter('o'), question::file("study"), meaning);
   describe_force(visit, q.force);
 }
 
@@ -91,17 +91,24 @@ void set_call(CLI::App& verb, const std::function<void()>& call);
 /// A verb that only has others below it: alone it prints its help.
 [[nodiscard]] Verb group_of(const char* name, const char* about, bool hidden = false);
 
-/// A question whose answer is printed as text or, with --json, as an object.
-template <class Question>
-struct Printed {
-  Question question;
-  bool json = false;
-};
-template <class Visitor, class Question>
-void describe(Visitor& visit, Printed<Question>& q) {
-  describe(visit, q.question);
-  describe_json(visit, q.json);
+/// What is done with the options of a verb. An answer is printed as text or, with --json, as an
+/// object; who prints by itself returns the exit status.
+using Answering = std::function<Answer(const QuestionOptions&, const Program&)>;
+using Doing = std::function<int(const QuestionOptions&, const Program&)>;
+
+/// The fields of one and of another, none of which have the same name.
+[[nodiscard]] inline std::vector<question::Field> joined(
+    std::vector<question::Field> one, const std::vector<question::Field>& other) {
+  one.insert(one.end(), other.begin(), other.end());
+  return one;
 }
+
+/// For verbs that ask one of several questions, or one whose fields are not just those of a struct.
+/// The fields outlive the program.
+[[nodiscard]] Verb verb_of(const char* name, const char* about, const char* example,
+                           const std::vector<question::Field>& fields, Answering answer);
+[[nodiscard]] Verb verb_of(const char* name, const char* about, const char* example,
+                           const std::vector<question::Field>& fields, Doing act);
 
 template <class Question, class Act>
 auto act_on(const Act& act, const Question& question, const question::Asked& asked,
@@ -116,38 +123,14 @@ auto act_on(const Act& act, const Question& question, const question::Asked& ask
 }
 
 /// `act` takes the question, and if it asks for them all that was given, where fields are listed,
-/// and the program. It hands back an Answer, which has --json, or prints by itself and returns the
-/// exit status.
+/// and the program. It hands back an Answer, or the exit status.
 template <class Question, class Act>
 [[nodiscard]] Verb verb_of(const char* name, const char* about, const char* example, Act act) {
-  using Done =
-      decltype(act_on(act, std::declval<Question>(), question::Asked(), std::declval<Program&>()));
-  const auto add = [act](Program& program, CLI::App& verb) {
-    if constexpr (std::is_same_v<Done, Answer>) {
-      const auto asking = std::make_shared<Asking<Printed<Question>>>(program, verb);
-      const auto answer = [&program, act](const question::Asked& asked) {
-        return act_on(act, asked.first<Printed<Question>>().question, asked, program);
-      };
-      set_call(verb, [&program, asking, answer] {
-        program.ask = [asking, answer] { return answer(asking->asked()); };
-        program.action = [asking, answer] {
-          const question::Asked asked = asking->asked();
-          const Answer answered = answer(asked);
-          print(answered, asked.fixed.contains("json"));
-          return answered.status;
-        };
-      });
-    } else {
-      const auto asking = std::make_shared<Asking<Question>>(program, verb);
-      set_call(verb, [&program, asking, act] {
-        program.action = [&program, asking, act] {
-          const question::Asked asked = asking->asked();
-          return act_on(act, asked.first<Question>(), asked, program);
-        };
-      });
-    }
-  };
-  return {name, about, example, add};
+  return verb_of(name, about, example, question::fields_of<Question>(),
+                 [act](const QuestionOptions& options, const Program& program) {
+                   const question::Asked asked = options.asked();
+                   return act_on(act, asked.first<Question>(), asked, program);
+                 });
 }
 
 }  // namespace dewpoint::cli

@@ -1,4 +1,4 @@
-// The verbs that are described, each in its file of the same name.
+// The verbs, each in its file of the same name.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,6 +7,18 @@
 
 namespace dewpoint::cli {
 
+[[nodiscard]] Verb phase_verb();
+[[nodiscard]] Verb phase_point_verb();
+[[nodiscard]] Verb phase_map_verb();
+[[nodiscard]] Verb phase_depth_verb();
+[[nodiscard]] Verb condense_verb();
+[[nodiscard]] Verb query_verb();
+[[nodiscard]] Verb query_point_verb();
+[[nodiscard]] Verb query_heat_verb();
+[[nodiscard]] Verb query_harmonics_verb();
+[[nodiscard]] Verb query_output_verb();
+[[nodiscard]] Verb dew_verb();
+[[nodiscard]] Verb train_verb();
 [[nodiscard]] Verb heads_verb();
 [[nodiscard]] Verb heads_sweep_verb();
 [[nodiscard]] Verb scale_verb();

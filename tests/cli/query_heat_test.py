@@ -200,7 +200,7 @@ class Refusals(ProgramTest):
             (["output", "--values", "v.npy"], ["values", "2 columns", "5"]),
             (["output", "--values", "none.npy"], ["none.npy"]),
             (["output", "--values", "v.npy", "--rotation", "1"], ["values", "rotation"]),
-            (["output", "--rotation", "inf"], ["rotation", "inf", "finite"]),
+            (["output", "--rotation", "inf"], ["rotation", "inf", "a number"]),
         ]:
             message = self.refuse(2, "query", *arguments)
             for word in words:

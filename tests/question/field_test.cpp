@@ -170,7 +170,7 @@ void describe(Visitor& visit, Order& q) {
   visit("things", q.things, letter('t'), commas, one_of({"pen", "ink"}), "what");
   visit("notes", q.notes, "about it");
   visit("weights", q.weights, above(0.0, 8.0), "of them");
-  visit("sizes", q.sizes, in(1.0, 9.0), "of them", group("Sizes"));
+  visit("sizes", q.sizes, in(1.0, 9.0), "of them", group("Sizes"), suggest({"all"}));
   visit("copies", q.copies, in(0.0, 5.0), "of each");
   visit("seed", q.seed, as_seed, "of all random streams");
   visit("depth", q.depth, below(0.0, 2.0), "of the box", not_with("sizes"));
@@ -213,7 +213,10 @@ TEST(Field, ReadsListsAndSeeds) {
   for (const char* text : {"0,1", "1,9", "2,1", "1,,2", "abc"}) {
     EXPECT_THROW((void)parse_value(of_order("weights"), text), Error) << text;
   }
-  EXPECT_THROW((void)parse_value(of_order("sizes"), "1.5"), Error);
+  EXPECT_EQ(parse_value(of_order("sizes"), "all"), Value("all"));
+  for (const char* text : {"1.5", "al", "all,1", "10"}) {
+    EXPECT_THROW((void)parse_value(of_order("sizes"), text), Error) << text;
+  }
   EXPECT_EQ(parse_value(of_order("seed"), "18446744073709551615"), Value("18446744073709551615"));
   EXPECT_EQ(parse_value(of_order("seed"), "1e3"), Value("1000"));
   for (const char* text : {"-1", "1.5", "18446744073709551616", "1e20", "abc", ""}) {

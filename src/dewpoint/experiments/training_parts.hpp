@@ -118,7 +118,8 @@ struct TextSource {
 template <class Visitor>
 void describe(Visitor& visit, TextSource& q) {
   using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
-  visit("corpus", q.corpus, "text file to learn from, UTF-8, looked for where one runs");
+  visit("corpus", q.corpus, file("text"),
+        "text file to learn from, UTF-8, looked for where one runs");
   visit("tokenizer", q.tokenizer,
         "words, bpe (byte pairs, learned from it), or a tokenizer's file");
   visit("vocabulary", q.vocabulary, in(0.0, 1e6), "tokens V of words or bpe",

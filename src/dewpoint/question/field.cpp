@@ -83,6 +83,12 @@ bool has_numbers_as_text(const Field& field) {
   return field.kind == Kind::numbers || field.kind == Kind::grid || field.kind == Kind::counts;
 }
 
+// A word in the place of a list: --moments stages.
+bool is_suggested(const Field& field, const std::string& word) {
+  return std::find(field.suggestions.begin(), field.suggestions.end(), word) !=
+         field.suggestions.end();
+}
+
 // Every number of a list that is given as a text.
 void expect_numbers_allowed(const Field& field, const std::string& text) {
   Field each = field;
@@ -167,7 +173,9 @@ void expect_allowed(const Field& field, const Value& value) {
       if (!is_known_word(field, one)) refuse_word(field, one);
     }
   }
-  if (has_numbers_as_text(field) && word != nullptr) expect_numbers_allowed(field, *word);
+  if (has_numbers_as_text(field) && word != nullptr && !is_suggested(field, *word)) {
+    expect_numbers_allowed(field, *word);
+  }
   if (!allows(field, value)) {
     const auto* number = std::get_if<double>(&value);
     refuse(field, number != nullptr ? short_text(*number) : quoted(value_text(value)));

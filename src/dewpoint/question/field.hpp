@@ -156,7 +156,7 @@ struct File {
 };
 constexpr File file(const char* kind) { return {kind}; }
 
-/// Words worth offering, where others are allowed too.
+/// Words worth offering, where others are allowed too; for lists of numbers, words in their place.
 struct Suggested {
   std::vector<std::string> words;
 };
