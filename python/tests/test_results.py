@@ -65,7 +65,7 @@ def test_xarray_is_what_an_exported_netcdf_holds(program, tmp_path):
     subprocess.run([program.path, "export", str(file), "-o", str(tmp_path / "map.nc")], check=True, capture_output=True)
     ours = dp.open_study(file).to_xarray()
     assert ours.attrs["seed"] == 1 and ours.attrs["experiment"] == "phase"
-    with xarray.open_dataset(tmp_path / "map.nc", group="phase") as exported:
+    with xarray.open_dataset(tmp_path / "map.nc") as exported:
         for name in ("contraction", "contraction_se"):
             numpy.testing.assert_array_equal(ours[name].values, exported[name].values)
             assert ours[name].dims == exported[name].dims

@@ -121,6 +121,8 @@ class FrontDoor(ProgramTest):
                         continue
                     value = at + beyond * (abs(at) if at else 1)
                     told = self.refuse(2, *words, f"{name}={value:g}")
+                    if told.startswith(f"{option['name']}: is given "):
+                        continue  # it means nothing beside the example
                     self.assertRegex(told, f"^{option['name']}: .* is not a (whole )?number ", (verb, name))
                     count += 1
         self.assertGreater(count, 100)

@@ -215,8 +215,8 @@ test('Studies: a run that cannot be planned says why', async ({ explorer, open }
   await start('long.study', 'replicas = 100000\n[parameters]\neta = "none"\n[grid]\nn = [512]\ngamma = [1, 2, 3]\n');
   const long = explorer.locator('[data-study="long.study"]');
   await expect(long).toHaveAttribute('data-state', 'running');
-  await start('wrong.study', '[grid]\nn = [32]\ngamma = [1]\nrho = [0.25, 1.5]\n');
+  await start('wrong.study', '[parameters]\ntokens = "simplex"\nd = 20\n[grid]\nn = [16, 32]\ngamma = [1]\n');
   await expect(explorer.locator('[data-study="wrong.study"]')).toHaveAttribute('data-state', 'waiting');
   await long.getByRole('button', { name: 'Cancel' }).click();
-  await expect(explorer.getByRole('alert').filter({ hasText: 'wrong.study failed: ' })).toContainText('rho');
+  await expect(explorer.getByRole('alert').filter({ hasText: 'wrong.study failed: ' })).toContainText('d: 20');
 });
