@@ -27,8 +27,6 @@ bool may_stand_alone(const Field& field) {
   return field.kind == Kind::word && field.words.size() == 2 && field.words.front() == "none";
 }
 
-constexpr const char* kAlone = "true";  // the text of an option without its word
-
 // Whether a text begins with a word, and not with a name or a formula: "x.svg, ..", "n0 of ..".
 bool begins_with_a_word(const std::string& text) {
   const std::string word = text.substr(0, text.find_first_of(" ,;:"));
@@ -114,7 +112,11 @@ void QuestionOptions::add(Program& program, CLI::App& verb, const Field& field) 
         names_of(field), [](std::int64_t) {}, help_of(field));
   } else {
     option = verb.add_option(names_of(field), *texts, help_of(field));
-    option->type_name(type_of(field))->default_str(default_of(field));
+    if (may_stand_alone(field)) {  // a default_str would be its text where it stands alone
+      option->type_name(type_of(field) + "=" + default_of(field));
+    } else {
+      option->type_name(type_of(field))->default_str(default_of(field));
+    }
     const bool once = field.kind != Kind::words && !is_word_list(field);
     if (once) option->expected(may_stand_alone(field) ? 0 : 1, 1);
     if (!field.positional) option->allow_extra_args(false);
@@ -181,7 +183,7 @@ void QuestionOptions::read(const Entry& entry, const Field& field, Asked& asked)
     return;
   }
   std::string text = given ? fmt::format("{}", fmt::join(*entry.texts, " ")) : field.grid;
-  if (given && may_stand_alone(field) && text == kAlone) text = field.words.back();
+  if (given && may_stand_alone(field) && text.empty()) text = field.words.back();
   if (field.listed) {
     asked.grid.push_back(parse_axis(field, text));
   } else {
