@@ -70,8 +70,10 @@ struct OneHead {
 
 template <class Visitor>
 void describe(Visitor& visit, OneHead& q) {
-  visit("layer", q.layer, question::in(0.0, 1e4), "one head, opened", question::only_with("head"));
-  visit("head", q.head, question::in(0.0, 1e4), "one head, opened", question::only_with("layer"));
+  visit("layer", q.layer, question::in(0.0, 1e4), "one head, opened; with head",
+        question::only_with("head"));
+  visit("head", q.head, question::in(0.0, 1e4), "one head, opened; with layer",
+        question::only_with("layer"));
 }
 
 RoomFields heads_fields() {
