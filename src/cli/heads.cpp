@@ -15,23 +15,16 @@
 #include "dewpoint/checkpoint/head_dump_writer.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/report/head_figures.hpp"
-#include "dewpoint/scaling/schedule.hpp"
 
 namespace dewpoint::cli {
 namespace {
 
 struct HeadsVerb {
   HeadsQuestion question;
-  bool no_causal = false;
+  diagnosis::DumpQuestion dump;
   WrittenStudy output;
   bool map = false;
 };
-
-std::vector<std::string> schedule_words() {
-  std::vector<std::string> words;
-  for (const scaling::NamedSchedule& one : scaling::named_schedules()) words.push_back(one.name);
-  return words;
-}
 
 template <class Visitor>
 void describe_text(Visitor& visit, HeadsQuestion& q) {
@@ -50,36 +43,17 @@ void describe_text(Visitor& visit, HeadsQuestion& q) {
 }
 
 template <class Visitor>
-void describe_dump(Visitor& visit, HeadsVerb& q) {
-  using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
-  checkpoint::DumpOptions& dump = q.question.dump;
-  const Group said = group("What a dump does not say itself");
-  visit("layout", dump.layout, suggest({"HND", "NHD", "BHND", "BNHD"}),
-        "HND, NHD, BHND or BNHD: heads, tokens, coordinates", said);
-  visit("scale", dump.scale, above(0.0), "factor of <q,k>", otherwise("1/sqrt(d)"), said);
-  visit("no-causal", q.no_causal, "every query sees every key", said);
-  visit("window", dump.window, at_least(0.0), "a query sees its last so many keys; 0: all", said);
-  visit("softcap", dump.softcap, at_least(0.0), "scores are c tanh(s/c)", said);
-}
-
-template <class Visitor>
 void describe(Visitor& visit, HeadsVerb& verb) {
   using namespace question;  // NOLINT(google-build-using-namespace): the words of a description
   HeadsQuestion& q = verb.question;
   visit("input", q.input, positional, file("heads"),
         "dump (.safetensors, .npz, folder with q.npy and k.npy) or checkpoint (folder with "
         "config.json, llama2.c .bin)");
-  visit("beta", q.betas, above(0.0), "also as if the logits were multiplied: a list");
-  visit("schedule", q.schedules, suggest(schedule_words()),
-        "also under a schedule: yarn, log-n, llama-4, ssmax, ..; several if wanted");
-  visit("train-length", q.train_length, at_least(1.0), "length that schedules start from",
-        otherwise("the model's own"));
-  visit("rows", q.rows, in(16.0, 1e7), "queries per octave of n: more give smaller errors");
-  visit("replicates", q.replicates, in(20.0, 1e5), "redrawn heads for the errors");
+  describe(visit, q.survey);
   describe(visit, verb.output);
   visit("map", verb.map, "draw the map of phases in the terminal");
   describe_text(visit, q);
-  describe_dump(visit, verb);
+  describe(visit, verb.dump);
   describe(visit, q.common);
 }
 
@@ -93,7 +67,7 @@ HeadsQuestion question_of(const HeadsVerb& o, const Given& given) {
     throw Error(Code::bad_value,
                 "input: a dump of queries and keys (.safetensors, .npz) or a checkpoint is needed");
   }
-  if (o.no_causal) question.dump.causal = false;
+  question.dump = diagnosis::options_of(o.dump);
   question.force = o.output.force;
   return question;
 }

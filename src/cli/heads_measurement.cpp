@@ -9,7 +9,6 @@
 
 #include "cli/console.hpp"
 #include "dewpoint/core/error.hpp"
-#include "dewpoint/diagnosis/head_survey.hpp"
 #include "dewpoint/experiments/head_capture.hpp"
 #include "dewpoint/experiments/head_study.hpp"
 #include "dewpoint/experiments/loss_study.hpp"
@@ -25,10 +24,10 @@ using diagnosis::HeadSurvey;
 /// Whole rows of scores of all heads that are kept until the last sequence is read.
 constexpr std::size_t kMostScoreBytes = std::size_t{1} << 29;
 
-HeadSurvey survey_of(const HeadsQuestion& q, std::size_t longest, std::size_t train_length) {
-  const diagnosis::SurveyQuestion question{q.betas.text, q.schedules,  q.rows,
-                                           q.replicates, q.whole_rows, q.common.seed};
-  return diagnosis::head_survey(question, longest, train_length, q.input);
+HeadSurvey survey_of(const HeadsQuestion& q, std::size_t longest, std::size_t own_length) {
+  diagnosis::SurveyQuestion question = q.survey;
+  question.seed = q.common.seed;
+  return diagnosis::head_survey(question, longest, own_length, q.input);
 }
 
 RunContext quiet(const HeadsQuestion& q) { return {q.common.threads, stop_token(), {}}; }
@@ -45,7 +44,7 @@ HeadsMeasurement measure_dumped(const HeadsQuestion& q) {
       q.given != nullptr ? checkpoint::HeadDump::from_pieces(*q.given, q.input, q.dump)
                          : checkpoint::HeadDump::open(q.input, q.dump);
   const std::size_t longest = experiments::longest_context(dump);
-  const HeadSurvey survey = survey_of(q, longest, q.train_length.value_or(longest));
+  const HeadSurvey survey = survey_of(q, longest, longest);
   ProgressLine progress("heads");
   HeadsMeasurement found{
       {}, survey.options, diagnosis::dump_parameters(dump), diagnosis::dump_notes(dump), {}};
@@ -144,8 +143,7 @@ HeadsMeasurement measure_model(const HeadsQuestion& q) {
   const experiments::TokenWindows cut =
       experiments::token_windows(text.tokens, length, q.sequences, text.beginning);
   const std::vector<std::vector<int>>& windows = cut.tokens;
-  const std::size_t trained = q.train_length.value_or(decoder.config().attention.max_positions);
-  const HeadSurvey setting = survey_of(q, length, trained);
+  const HeadSurvey setting = survey_of(q, length, decoder.config().attention.max_positions);
   models::ForwardOptions run;
   run.rope = rotation_of(q.rope, decoder.config(), length);
 

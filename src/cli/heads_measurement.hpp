@@ -15,6 +15,7 @@
 #include "dewpoint/checkpoint/head_dump.hpp"
 #include "dewpoint/core/frame.hpp"
 #include "dewpoint/diagnosis/head_diagnosis.hpp"
+#include "dewpoint/diagnosis/head_survey.hpp"
 #include "dewpoint/experiments/heads.hpp"
 
 namespace dewpoint::cli {
@@ -28,12 +29,7 @@ struct HeadsQuestion {
   std::optional<std::size_t> length;  // tokens per sequence; none: as the model was trained for
   std::size_t sequences = 1;          // windows of the text
   std::string rope = "own";
-  question::Grid betas;                     // multipliers
-  std::vector<std::string> schedules;       // by name
-  std::optional<std::size_t> train_length;  // n0 of the schedules; none: the model's own
-  std::size_t rows = 512;                   // per octave of n
-  std::size_t replicates = 400;
-  bool whole_rows = true;  // also what needs whole rows of scores: companions, tail, growth
+  diagnosis::SurveyQuestion survey;
   bool perplexity = false;
   std::string dump_output;  // where queries and keys are written; empty: nowhere
   bool force = false;       // what is written may take the place of anything

@@ -88,7 +88,7 @@ Frame heads_at(const SweepVerb& o, std::size_t length, const std::string& rope) 
   question.length = length;
   question.sequences = o.head_sequences;
   question.rope = rope;
-  question.whole_rows = false;
+  question.survey.whole_rows = false;
   const HeadsMeasurement found = measure_heads(question);
   return diagnosis::frame_of_heads(found.heads, found.options);
 }

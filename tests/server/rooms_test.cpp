@@ -6,8 +6,12 @@
 #include <filesystem>
 #include <set>
 
+#include "dewpoint/checkpoint/head_dump_writer.hpp"
 #include "dewpoint/core/error.hpp"
 #include "dewpoint/core/frame_json.hpp"
+#include "dewpoint/core/random.hpp"
+#include "dewpoint/diagnosis/head_diagnosis.hpp"
+#include "dewpoint/diagnosis/head_survey.hpp"
 #include "dewpoint/experiments/condense.hpp"
 #include "dewpoint/experiments/dew.hpp"
 #include "dewpoint/experiments/phase.hpp"
@@ -90,7 +94,7 @@ TEST(PhaseRoom, RefusesWhatIsTooLargeOrDoesNotFitTogether) {
 /// The questions that somebody asks who chooses one word of one menu and nothing else.
 std::vector<Json> single_choices(const Room& room) {
   std::vector<Json> questions;
-  for (const Field& field : room.fields()) {
+  for (const question::Field& field : room.fields().question) {
     for (const std::string& word : field.words) questions.push_back({{field.name, word}});
   }
   return questions;
@@ -335,16 +339,88 @@ TEST(CycleRoom, ADivergingRunSaysWhy) {
                Error);
 }
 
-TEST(HeadsRoom, NeedsAFileOfTheFolder) {
-  const auto path =
-      std::filesystem::temp_directory_path() / ("dewpoint-heads-" + std::to_string(getpid()));
-  std::filesystem::create_directories(path);
+class HeadsRoom : public testing::Test {
+ protected:
+  HeadsRoom()
+      : path(std::filesystem::temp_directory_path() /
+             ("dewpoint-heads-" + std::to_string(getpid()))) {
+    std::filesystem::create_directories(path);
+  }
+  ~HeadsRoom() override { std::filesystem::remove_all(path); }
+
+  /// One layer of two heads, 96 tokens long.
+  void write_dump(const char* name) const {
+    checkpoint::DumpPlan plan;
+    plan.layers = 1;
+    plan.shape = {0, 2, 2, 96, 96, 8};
+    checkpoint::DumpFacts facts;
+    facts.scale = 0.5;
+    checkpoint::HeadDumpWriter writer(path / name, plan, facts);
+    for (std::size_t head = 0; head < 2; ++head) {
+      Matrix<float> queries(96, 8), keys(96, 8);
+      const Stream random(1, "test/dump", head);
+      for (std::size_t k = 0; k < 96 * 8; ++k) {
+        queries.data()[k] = static_cast<float>(random.normal(2 * k));
+        keys.data()[k] = static_cast<float>(random.normal(2 * k + 1));
+      }
+      writer.write(0, head, queries, keys);
+    }
+    writer.finish();
+  }
+
+  std::filesystem::path path;
+};
+
+TEST_F(HeadsRoom, NeedsAFileOfTheFolder) {
   const StudyFolder folder(path);
   const auto room = make_heads_room(folder);
   EXPECT_EQ(refusal_status(*room, Json::object()), 400);
   EXPECT_EQ(refusal_status(*room, {{"input", "../x.npz"}}), 404);
   EXPECT_EQ(refusal_status(*room, {{"input", "x.npz"}, {"layer", 1}}), 400);
-  std::filesystem::remove_all(path);
+  EXPECT_EQ(refusal_status(*room, {{"input", "x.npz"}, {"head", 1}}), 400);
+}
+
+TEST_F(HeadsRoom, HasTheSurveyOfTheLibrary) {
+  write_dump("heads.safetensors");
+  const StudyFolder folder(path);
+  const auto room = make_heads_room(folder);
+  const Json asked = {{"input", "heads.safetensors"},
+                      {"beta", "0.5,2"},
+                      {"schedule", {"log-n"}},
+                      {"train-length", 32},
+                      {"rows", 16},
+                      {"replicates", 20},
+                      {"no-causal", true},
+                      {"scale", 0.25},
+                      {"seed", 3}};
+  const auto results = answers(*room, asked);
+  ASSERT_EQ(results.size(), 2u);
+
+  diagnosis::SurveyQuestion question;
+  question.betas.text = "0.5,2";
+  question.schedules = {"log-n"};
+  question.train_length = 32;
+  question.rows = 16;
+  question.replicates = 20;
+  question.seed = 3;
+  checkpoint::DumpOptions said;
+  said.scale = 0.25;
+  said.causal = false;
+  const auto dump = checkpoint::HeadDump::open(path / "heads.safetensors", said);
+  const auto survey = diagnosis::head_survey(question, 96, 96, "dump");
+  const auto heads = diagnosis::survey_dump(dump, survey, {1, {}, {}});
+  const Frame frame = diagnosis::frame_of_heads(heads, survey.options).renamed("heads");
+  EXPECT_TRUE(is_same(results[1].json["frame"], to_json(frame)));
+  ASSERT_TRUE(results[1].study);
+
+  Json one = asked;
+  one.update({{"layer", 0}, {"head", 1}});
+  const auto opened = answers(*room, one);
+  ASSERT_EQ(opened.size(), 1u);
+  EXPECT_TRUE(is_same(opened[0].json["verdicts"][0], results[1].json["verdicts"][1]));
+  EXPECT_EQ(Question(room->verb(), room->fields(), one, "dumps/").command(),
+            "dewpoint heads dumps/heads.safetensors --beta 0.5,2 --schedule log-n --train-length "
+            "32 --rows 16 --replicates 20 --scale 0.25 --no-causal --seed 3");
 }
 
 TEST(Rooms, EveryDefaultQuestionCanBeAskedAndSaysItsCommand) {
@@ -352,7 +428,7 @@ TEST(Rooms, EveryDefaultQuestionCanBeAskedAndSaysItsCommand) {
   for (const auto& room : make_rooms(folder)) {
     const Question question(room->verb(), room->fields(), Json::object());
     EXPECT_TRUE(question.command().starts_with("dewpoint " + room->verb())) << room->name();
-    EXPECT_EQ(room->to_json()["fields"].size(), room->fields().size());
+    EXPECT_EQ(room->to_json()["fields"].size(), room->fields().all().size());
     if (room->name() == "heads") continue;  // which needs a file
     EXPECT_NO_THROW(room->check(question)) << room->name();
   }

@@ -6,26 +6,32 @@
 #include <set>
 
 #include "dewpoint/core/error.hpp"
-#include "dewpoint/core/grid.hpp"
 #include "dewpoint/experiments/head_study.hpp"
 #include "dewpoint/scaling/schedule.hpp"
 
 namespace dewpoint::diagnosis {
 
-std::vector<experiments::NamedMultiplier> multipliers_of(const std::string& betas,
+std::vector<std::string> schedule_words() {
+  std::vector<std::string> words;
+  for (const scaling::NamedSchedule& one : scaling::named_schedules()) words.push_back(one.name);
+  return words;
+}
+
+checkpoint::DumpOptions options_of(const DumpQuestion& question) {
+  checkpoint::DumpOptions options = question.options;
+  if (question.no_causal) options.causal = false;
+  return options;
+}
+
+std::vector<experiments::NamedMultiplier> multipliers_of(const std::vector<double>& betas,
                                                          const std::vector<std::string>& schedules,
                                                          std::size_t train_length) {
   std::vector<experiments::NamedMultiplier> multipliers;
   std::set<std::string> names = {"1"};  // measured anyway
-  if (!betas.empty()) {
-    for (const double beta : parse_grid("beta", betas)) {
-      if (!(beta > 0.0)) {
-        throw Error(Code::bad_value, fmt::format("beta: {} is not above 0", beta));
-      }
-      std::string name = fmt::format("{:g}", beta);
-      if (!names.insert(name).second) continue;
-      multipliers.push_back({std::move(name), [beta](std::size_t) { return beta; }});
-    }
+  for (const double beta : betas) {
+    std::string name = fmt::format("{:g}", beta);
+    if (!names.insert(name).second) continue;
+    multipliers.push_back({std::move(name), [beta](std::size_t) { return beta; }});
   }
   for (const std::string& name : schedules) {
     const scaling::Schedule schedule =
@@ -38,10 +44,11 @@ std::vector<experiments::NamedMultiplier> multipliers_of(const std::string& beta
   return multipliers;
 }
 
-HeadSurvey head_survey(const SurveyQuestion& question, std::size_t longest,
-                       std::size_t train_length, const std::string& input) {
+HeadSurvey head_survey(const SurveyQuestion& question, std::size_t longest, std::size_t own_length,
+                       const std::string& input) {
   HeadSurvey survey;
-  survey.plan.multipliers = multipliers_of(question.betas, question.schedules, train_length);
+  survey.plan.multipliers = multipliers_of(question.betas.values(), question.schedules,
+                                           question.train_length.value_or(own_length));
   survey.plan.rows_per_bin = question.rows;
   if (!question.whole_rows) survey.plan.score_rows_per_bin = survey.plan.score_rows_last_bin = 0;
   survey.options.bins = octave_bins(longest);

@@ -20,17 +20,11 @@ constexpr std::size_t kCoarseDraws = 50;
 
 constexpr std::size_t kMostLiveCells = 4096;
 
-std::vector<Field> condense_fields() {
-  std::vector<Field> fields = described_fields(question::fields_of<CondenseQuestion>());
-  fields.push_back(seed_field());
-  return fields;
-}
-
 class CondenseRoom final : public Room {
  public:
   CondenseRoom()
       : Room("condense", "condense", "Softmax over Gaussian scores, and a planted key",
-             condense_fields()) {}
+             {question::fields_of<CondenseQuestion>()}) {}
 
   void check(const Question& question) const override {
     const Condense asked = condense_of(question);
@@ -66,8 +60,7 @@ class CondenseRoom final : public Room {
   }
 
   static Condense condense_of(const Question& question) {
-    return experiments::condense_of(question.asked(question::fields_of<CondenseQuestion>()),
-                                    question.whole("seed"));
+    return experiments::condense_of(question.asked(), question.seed());
   }
 };
 

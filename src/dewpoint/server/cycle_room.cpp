@@ -48,13 +48,11 @@ Json run_json(const Training& question, double time, bool complete, Json frames)
 }
 
 // As the question says, but no files of the server are read, and laws are short.
-std::vector<Field> cycle_fields() {
-  std::vector<Field> fields = described_fields(question::fields_of<TrainQuestion>());
-  for (Field& field : fields) {
+RoomFields cycle_fields() {
+  RoomFields fields{question::fields_of<TrainQuestion>(), {}, {{"pi", kMostLiveTokens}}};
+  for (question::Field& field : fields.question) {
     if (field.name == "chain") field.words = training::chain_names();
-    if (field.name == "pi") field.count = kMostLiveTokens;
   }
-  fields.push_back(seed_field());
   return fields;
 }
 
@@ -113,9 +111,9 @@ class CycleRoom final : public Room {
   }
 
   static Training training_of(const Question& question) {
-    const auto asked = question.asked(question::fields_of<TrainQuestion>()).first<TrainQuestion>();
+    const auto asked = question.asked().first<TrainQuestion>();
     experiments::refuse_idle(asked);
-    return experiments::training_of(asked, question.whole("seed"));
+    return experiments::training_of(asked, question.seed());
   }
 };
 

@@ -54,15 +54,11 @@ Json law_json(const scores::TopLaw& law, const Frame& curve, const std::vector<d
             {"beta_dew", growth_json(curve, growth, false)}}}};
 }
 
-std::vector<Field> dew_fields() {
-  std::vector<Field> fields = described_fields(question::fields_of<DewQuestion>());
-  fields.push_back(seed_field());
-  return fields;
-}
-
 class DewRoom final : public Room {
  public:
-  DewRoom() : Room("dew", "dew", "Dew point over the number of keys", dew_fields()) {}
+  DewRoom()
+      : Room("dew", "dew", "Dew point over the number of keys",
+             {question::fields_of<DewQuestion>()}) {}
 
   void check(const Question& question) const override {
     const DewCurves asked = dew_of(question);
@@ -106,8 +102,7 @@ class DewRoom final : public Room {
   }
 
   static DewCurves dew_of(const Question& question) {
-    return experiments::dew_of(question.asked(question::fields_of<DewQuestion>()),
-                               question.whole("seed"));
+    return experiments::dew_of(question.asked(), question.seed());
   }
 };
 

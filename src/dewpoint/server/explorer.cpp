@@ -327,8 +327,8 @@ class Explorer::Parts {
     refuse_unknown_fields(body, {"client", "question"});
     const std::string client = body_client(body);
     const Question question = checked_question(room, body);
-    const std::string key = fmt::format("{}\n{}\n{}", room.name(), question.values().dump(),
-                                        room.input_state(question));
+    const std::string key =
+        fmt::format("{}\n{}\n{}", room.name(), question.key(), room.input_state(question));
     const auto job = [&](auto&&... answer) {
       return std::make_shared<Job>(queue_.next_id(), client, room.name(), question.values(),
                                    room.command(question), answer...);

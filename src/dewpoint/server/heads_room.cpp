@@ -21,7 +21,10 @@ namespace {
 
 using diagnosis::HeadDiagnosis;
 using diagnosis::HeadSurvey;
+using diagnosis::SurveyQuestion;
 
+constexpr std::size_t kCoarseRows = 32;
+constexpr std::size_t kCoarseReplicates = 40;
 constexpr double kLongestSchedule = 1048576.0;
 constexpr double kMostDumpTokens = 16384.0;
 constexpr std::size_t kMostStudyNumbers = 400'000;
@@ -46,22 +49,40 @@ Frame schedules_frame(const std::vector<std::string>& names, double train_length
   return frame;
 }
 
-std::vector<Field> heads_fields() {
-  Field input = word_field("input", nullptr, {}, "A dump (.safetensors, .npz) or a study of heads");
-  input.kind = FieldKind::file;
-  input.option.clear();
-  return {input,
-          only_here(whole_field("layer", nullptr, 0.0, 1e4, "One head, opened; with head")),
-          only_here(whole_field("head", nullptr, 0.0, 1e4, "One head, opened; with layer")),
-          list_field("beta", nullptr, 0.01, 100.0, 4, "Multipliers beside 1"),
-          words_field("schedule", Json::array(), 6, "Schedules by name"),
-          whole_field("train-length", nullptr, 16.0, 1e9, "Length that schedules start from"),
-          live(whole_field("rows", 512, 16.0, 4096.0, "Queries per octave of n")),
-          live(whole_field("replicates", 400, 20.0, 2000.0, "Redrawn heads for the errors")),
-          word_field("layout", nullptr, {"HND", "NHD", "BHND", "BNHD"}, "Axes of a dump"),
-          number_field("scale", nullptr, 1e-6, 1e6, "Factor of <q,k>; default 1/sqrt(d)"),
-          flag_field("no-causal", "Every query sees every key"),
-          seed_field()};
+struct HeadsQuestion {
+  std::optional<std::string> input;
+  SurveyQuestion survey;
+  diagnosis::DumpQuestion dump;
+};
+
+template <class Visitor>
+void describe(Visitor& visit, HeadsQuestion& q) {
+  visit("input", q.input, question::positional, question::file("heads"),
+        "a dump (.safetensors, .npz) or a study of heads");
+  describe(visit, q.survey);
+  describe(visit, q.dump);
+}
+
+/// One head, opened.
+struct OneHead {
+  std::optional<std::size_t> layer, head;
+};
+
+template <class Visitor>
+void describe(Visitor& visit, OneHead& q) {
+  visit("layer", q.layer, question::in(0.0, 1e4), "one head, opened; with head",
+        question::only_with("head"));
+  visit("head", q.head, question::in(0.0, 1e4), "one head, opened; with layer",
+        question::only_with("layer"));
+}
+
+RoomFields heads_fields() {
+  RoomFields fields{
+      question::fields_of<HeadsQuestion>(), question::fields_of<OneHead>(), {{"beta", 4}}};
+  for (question::Field& field : fields.question) {
+    if (field.name == "layout") field.words = field.suggestions;
+  }
+  return fields;
 }
 
 class HeadsRoom final : public Room {
@@ -70,62 +91,64 @@ class HeadsRoom final : public Room {
       : Room("heads", "heads", "Real heads", heads_fields()), folder_(folder) {}
 
   void check(const Question& question) const override {
-    if (!question.given("input")) {
-      throw Refusal(400, "input: a dump or a study of heads is needed", "input");
-    }
-    if (question.given("layer") != question.given("head")) {
-      const char* missing = question.given("layer") ? "head" : "layer";
-      throw Refusal(400, fmt::format("{}: layer and head go together", missing), missing);
-    }
-    for (const std::string& name : question.words("schedule")) {
+    const auto asked = question.asked().first<HeadsQuestion>();
+    if (!asked.input) throw Refusal(400, "input: a dump or a study of heads is needed", "input");
+    for (const std::string& name : asked.survey.schedules) {
       (void)scaling::named_schedule(name, 1024.0);
     }
-    const auto file = file_of(question);
-    if (file.extension() != ".study") return;
-    for (const char* field : {"layer", "beta"}) {
-      if (!question.given(field)) continue;
-      throw Refusal(400,
-                    fmt::format("{}: a study has what it was measured with; open the dump", field),
-                    field);
-    }
+    if (!is_study(*asked.input)) return;
+    const bool opened = question.here<OneHead>().layer.has_value();
+    if (!opened && asked.survey.betas.empty()) return;
+    const char* field = opened ? "layer" : "beta";
+    throw Refusal(
+        400, fmt::format("{}: a study has what it was measured with; open the dump", field), field);
   }
 
   /// The verb reads dumps; a study is shown.
   std::string command(const Question& question) const override {
-    if (file_of(question).extension() != ".study") return question.command();
+    const std::string input = input_of(question);
+    if (!is_study(input)) return question.command();
     return fmt::format("dewpoint show {} --observable phase --rows 0",
-                       shell_word(folder_.prefix() + question.text("input")));
+                       shell_word(folder_.prefix() + input));
   }
 
   std::string input_state(const Question& question) const override {
-    const auto file = file_of(question);
+    const auto file = file_of(input_of(question));
     const auto written = std::filesystem::last_write_time(file).time_since_epoch().count();
     return fmt::format("{} {}", std::filesystem::file_size(file), written);
   }
 
   void answer(const Question& question, const RunContext& context,
               const Publish& publish) const override {
-    if (file_of(question).extension() == ".study") {
-      publish(stored(question));
+    const auto asked = question.asked().first<HeadsQuestion>();
+    if (is_study(*asked.input)) {
+      publish(stored(asked));
     } else {
-      survey(question, context, publish);
+      survey(question, asked, context, publish);
     }
   }
 
  private:
-  [[nodiscard]] std::filesystem::path file_of(const Question& question) const {
-    return folder_.existing(question.text("input"), {".safetensors", ".npz", ".study"});
+  static std::string input_of(const Question& question) {
+    return question.asked().first<HeadsQuestion>().input.value();
+  }
+
+  [[nodiscard]] std::filesystem::path file_of(const std::string& input) const {
+    return folder_.existing(input, {".safetensors", ".npz", ".study"});
+  }
+
+  [[nodiscard]] bool is_study(const std::string& input) const {
+    return file_of(input).extension() == ".study";
   }
 
   // ---- a study ----------------------------------------------------------------------------------
 
-  [[nodiscard]] Result stored(const Question& question) const {
-    const store::StudyRecord study = store::read_study(file_of(question));
+  [[nodiscard]] Result stored(const HeadsQuestion& asked) const {
+    const store::StudyRecord study = store::read_study(file_of(*asked.input));
     if (study.experiment != "heads") {
-      throw Refusal(
-          400,
-          fmt::format("input: '{}' holds {}, not heads", question.text("input"), study.experiment),
-          "input");
+      throw Refusal(400,
+                    fmt::format("input: '{}' holds {}, not heads", *asked.input, study.experiment),
+                    "input");
     }
     const Frame& frame = study.frame("heads");
     std::size_t numbers = 0;
@@ -134,7 +157,7 @@ class HeadsRoom final : public Room {
       throw Refusal(400,
                     fmt::format("input: '{}' has {} numbers, more than the {} that are shown; use "
                                 "dewpoint figure",
-                                question.text("input"), numbers, kMostStudyNumbers),
+                                *asked.input, numbers, kMostStudyNumbers),
                     "input");
     }
     const std::vector<double>& lengths = frame.dimension("n").coordinates;
@@ -147,70 +170,53 @@ class HeadsRoom final : public Room {
              {"notes", Json::array()},
              {"frame", dewpoint::to_json(frame)},
              {"verdicts", nullptr},
-             {"schedules", schedules_json(question, lengths)}}};
+             {"schedules", schedules_json(asked.survey, lengths)}}};
   }
 
-  [[nodiscard]] static Json schedules_json(const Question& question,
+  [[nodiscard]] static Json schedules_json(const SurveyQuestion& survey,
                                            const std::vector<double>& lengths) {
     const double train =
-        question.given("train-length") ? question.number("train-length") : lengths.back();
-    return means_json(schedules_frame(question.words("schedule"), train, lengths));
+        survey.train_length ? static_cast<double>(*survey.train_length) : lengths.back();
+    return means_json(schedules_frame(survey.schedules, train, lengths));
   }
 
   // ---- a dump -----------------------------------------------------------------------------------
 
-  [[nodiscard]] checkpoint::HeadDump opened(const Question& question) const {
-    checkpoint::DumpOptions options;
-    if (question.given("layout")) options.layout = question.text("layout");
-    options.scale = question.optional_number("scale");
-    if (question.flag("no-causal")) options.causal = false;
-    return checkpoint::HeadDump::open(file_of(question), options);
-  }
-
-  void survey(const Question& question, const RunContext& context, const Publish& publish) const {
-    const checkpoint::HeadDump dump = opened(question);
+  void survey(const Question& question, const HeadsQuestion& asked, const RunContext& context,
+              const Publish& publish) const {
+    const checkpoint::HeadDump dump =
+        checkpoint::HeadDump::open(file_of(*asked.input), diagnosis::options_of(asked.dump));
     const std::size_t longest = experiments::longest_context(dump);
     if (static_cast<double>(longest) > kMostDumpTokens) {
       throw TooLarge(fmt::format("input: {} keys are more than the {} that are measured live",
                                  longest, kMostDumpTokens),
                      "input");
     }
-    if (question.given("layer")) {
-      const HeadSurvey whole =
-          survey_of(question, longest, question.whole("rows"), question.whole("replicates"));
-      const HeadDiagnosis head = diagnosis::survey_head(dump, question.whole("layer"),
-                                                        question.whole("head"), whole, context);
-      publish({1, 1, json_of(question, dump, {head}, whole)});
+    SurveyQuestion all = asked.survey;
+    all.seed = question.seed();
+    const HeadSurvey whole = diagnosis::head_survey(all, longest, longest, *asked.input);
+    if (const auto one = question.here<OneHead>(); one.layer) {
+      const HeadDiagnosis head =
+          diagnosis::survey_head(dump, *one.layer, *one.head, whole, context);
+      publish({1, 1, json_of(all, dump, {head}, whole)});
       return;
     }
-    const HeadSurvey coarse = survey_of(question, longest, 32, 40);
+    SurveyQuestion few = all;
+    few.rows = std::min(all.rows, kCoarseRows);
+    few.replicates = std::min(all.replicates, kCoarseReplicates);
+    const HeadSurvey coarse = diagnosis::head_survey(few, longest, longest, *asked.input);
     publish({1, 2,
-             json_of(question, dump,
+             json_of(few, dump,
                      diagnosis::survey_dump(dump, coarse, {context.threads, context.stop, {}}),
                      coarse)});
-    const HeadSurvey whole =
-        survey_of(question, longest, question.whole("rows"), question.whole("replicates"));
     const std::vector<HeadDiagnosis> heads = diagnosis::survey_dump(dump, whole, context);
-    Result result{2, 2, json_of(question, dump, heads, whole)};
+    Result result{2, 2, json_of(all, dump, heads, whole)};
     result.study = study_of(*this, question,
                             {diagnosis::frame_of_heads(heads, whole.options).renamed("heads")});
     publish(std::move(result));
   }
 
-  [[nodiscard]] static HeadSurvey survey_of(const Question& question, std::size_t longest,
-                                            std::size_t rows, std::size_t replicates) {
-    diagnosis::SurveyQuestion survey;
-    if (question.given("beta")) survey.betas = question.text("beta");
-    survey.schedules = question.words("schedule");
-    survey.rows = std::min(rows, question.whole("rows"));
-    survey.replicates = std::min(replicates, question.whole("replicates"));
-    survey.seed = question.whole("seed");
-    const std::size_t train =
-        question.given("train-length") ? question.whole("train-length") : longest;
-    return diagnosis::head_survey(survey, longest, train, question.text("input"));
-  }
-
-  [[nodiscard]] static Json json_of(const Question& question, const checkpoint::HeadDump& dump,
+  [[nodiscard]] static Json json_of(const SurveyQuestion& asked, const checkpoint::HeadDump& dump,
                                     const std::vector<HeadDiagnosis>& heads,
                                     const HeadSurvey& survey) {
     const Frame frame = diagnosis::frame_of_heads(heads, survey.options).renamed("heads");
@@ -230,7 +236,7 @@ class HeadsRoom final : public Room {
             {"notes", diagnosis::dump_notes(dump)},
             {"frame", dewpoint::to_json(frame)},
             {"verdicts", verdicts},
-            {"schedules", schedules_json(question, lengths)}};
+            {"schedules", schedules_json(asked, lengths)}};
   }
 
   const StudyFolder& folder_;

@@ -31,24 +31,12 @@ std::vector<question::Field> live_layer(std::vector<question::Field> fields,
   return fields;
 }
 
-std::vector<Field> layer_fields(const std::vector<question::Field>& live, experiments::Eta eta) {
-  std::vector<Field> fields = described_fields(live);
-  for (Field& field : fields) {
-    if (field.name != "eta") continue;
-    field.standard = question::word_for(eta);
-    field.verb_standard = question::word_for(experiments::Eta::automatic);
-  }
-  fields.push_back(seed_field());
-  return fields;
-}
-
-std::string effective_command(const Room& room, const Question& question,
-                              const experiments::LayerQuestion& asked) {
-  Json values = question.values();
+std::string effective_command(const Question& question, const experiments::LayerQuestion& asked) {
+  std::vector<std::string> idle;
   for (const auto& [name, why] : idle_fields(question.names(), completed(asked))) {
-    values.erase(name);
+    idle.push_back(name);
   }
-  return Question(room.verb(), room.fields(), values).command();
+  return question.command(idle);
 }
 
 }  // namespace dewpoint::server

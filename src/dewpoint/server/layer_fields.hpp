@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dewpoint/experiments/layer_question.hpp"
-#include "dewpoint/server/room.hpp"
+#include "dewpoint/server/question.hpp"
 
 namespace dewpoint::server {
 
@@ -18,12 +18,8 @@ namespace dewpoint::server {
                                                       const std::vector<std::string>& laws,
                                                       const std::map<std::string, double>& most);
 
-/// As the room has them, with a seed. `eta` is what is measured where nothing is said.
-[[nodiscard]] std::vector<Field> layer_fields(const std::vector<question::Field>& live,
-                                              experiments::Eta eta);
-
 /// The command of a question without what has no effect in it, which the verb refuses.
-[[nodiscard]] std::string effective_command(const Room& room, const Question& question,
+[[nodiscard]] std::string effective_command(const Question& question,
                                             const experiments::LayerQuestion& asked);
 
 }  // namespace dewpoint::server

@@ -61,17 +61,20 @@ std::vector<Array> pictures(const PhasePoint& point, std::size_t wanted) {
 
 using CellQuestion = experiments::Replicated<experiments::PhaseQuestion>;
 
-const std::vector<question::Field>& live_cell() {
-  static const std::vector<question::Field> fields =
-      live_layer(question::fields_of<CellQuestion>(), tokens::law_names(),
-                 {{"n", 4096.0}, {"replicas", 64.0}});
-  return fields;
+struct Pictures {
+  std::size_t shown = 64;
+};
+
+template <class Visitor>
+void describe(Visitor& visit, Pictures& q) {
+  visit("shown", q.shown, question::in(0.0, 256.0), "tokens of the pictures");
 }
 
-std::vector<Field> cell_fields() {
-  std::vector<Field> fields = layer_fields(live_cell(), experiments::Eta::automatic);
-  fields.push_back(only_here(whole_field("shown", 64, 0.0, 256.0, "Tokens of the pictures")));
-  return fields;
+/// With the Jacobian norm, as the verb.
+RoomFields cell_fields() {
+  return {live_layer(experiments::of_verb(question::fields_of<CellQuestion>()), tokens::law_names(),
+                     {{"n", 4096.0}, {"replicas", 64.0}}),
+          question::fields_of<Pictures>()};
 }
 
 class PhaseCellRoom final : public Room {
@@ -80,8 +83,7 @@ class PhaseCellRoom final : public Room {
       : Room("phase-cell", "phase point", "One layer at one rho and gamma", cell_fields()) {}
 
   std::string command(const Question& question) const override {
-    return effective_command(*this, question,
-                             question.asked(live_cell()).first<experiments::PhaseQuestion>().layer);
+    return effective_command(question, question.asked().first<experiments::PhaseQuestion>().layer);
   }
 
   void check(const Question& question) const override {
@@ -105,13 +107,13 @@ class PhaseCellRoom final : public Room {
               {"theory", studies::simplex_json(point)},
               {"parameters",
                {{"n", point.cloud.n}, {"d", point.cloud.d}, {"beta", point.inverse_temperature}}}},
-             pictures(point, question.whole("shown"))});
+             pictures(point, question.here<Pictures>().shown)});
   }
 
  private:
   static PhasePoint point_of(const Question& question) {
-    const auto asked = question.asked(live_cell()).first<CellQuestion>();
-    PhasePoint point = phase_point_of(completed(asked.question), question.whole("seed"));
+    const auto asked = question.asked().first<CellQuestion>();
+    PhasePoint point = phase_point_of(completed(asked.question), question.seed());
     point.replication = replication_of(asked.replication);
     return experiments::resolved(point);
   }

@@ -13,22 +13,15 @@ namespace {
 
 using experiments::PhaseDepth;
 
-const std::vector<question::Field>& live_depth() {
-  static const std::vector<question::Field> fields =
-      live_layer(experiments::depth_fields(), tokens::law_names(),
-                 {{"n", 1024.0}, {"layers", 64.0}, {"replicas", 16.0}});
-  return fields;
-}
-
 class PhaseDepthRoom final : public Room {
  public:
   PhaseDepthRoom()
       : Room("phase-depth", "phase depth", "Many layers one after the other",
-             layer_fields(live_depth(), experiments::Eta::none)) {}
+             {live_layer(experiments::depth_fields(), tokens::law_names(),
+                         {{"n", 1024.0}, {"layers", 64.0}, {"replicas", 16.0}})}) {}
 
   std::string command(const Question& question) const override {
-    return effective_command(
-        *this, question, question.asked(live_depth()).first<experiments::DepthQuestion>().layer);
+    return effective_command(question, question.asked().first<experiments::DepthQuestion>().layer);
   }
 
   void check(const Question& question) const override {
@@ -68,7 +61,7 @@ class PhaseDepthRoom final : public Room {
   }
 
   static PhaseDepth depth_of(const Question& question) {
-    return studies::phase_depth_of(question.asked(live_depth()), question.whole("seed"));
+    return studies::phase_depth_of(question.asked(), question.seed());
   }
 };
 

@@ -47,28 +47,22 @@ studies::RunOptions run_options(const RunContext& context) {
 }
 
 /// A map of one n and one d.
-const std::vector<question::Field>& live_map() {
-  static const std::vector<question::Field> fields = [] {
-    std::vector<question::Field> live = live_layer(
-        experiments::map_fields(), {"equicorrelated", "simplex", "two-level", "clustered"},
-        {{"n", 2048.0}, {"replicas", 64.0}});
-    for (question::Field& field : live) {
-      if (field.name == "n" || field.name == "d") field.listed = false;
-    }
-    return live;
-  }();
+RoomFields live_map() {
+  RoomFields fields{live_layer(experiments::map_fields(),
+                               {"equicorrelated", "simplex", "two-level", "clustered"},
+                               {{"n", 2048.0}, {"replicas", 64.0}})};
+  for (question::Field& field : fields.question) {
+    if (field.name == "n" || field.name == "d") field.listed = false;
+  }
   return fields;
 }
 
 class PhaseRoom final : public Room {
  public:
-  PhaseRoom()
-      : Room("phase", "phase map", "One layer over rho and gamma",
-             layer_fields(live_map(), experiments::Eta::none)) {}
+  PhaseRoom() : Room("phase", "phase map", "One layer over rho and gamma", live_map()) {}
 
   std::string command(const Question& question) const override {
-    return effective_command(*this, question,
-                             question.asked(live_map()).first<experiments::PhaseQuestion>().layer);
+    return effective_command(question, question.asked().first<experiments::PhaseQuestion>().layer);
   }
 
   void check(const Question& question) const override {
@@ -98,7 +92,7 @@ class PhaseRoom final : public Room {
 
  private:
   static studies::StudyText map_of(const Question& question) {
-    return studies::phase_map_study(question.asked(live_map()), question.whole("seed"));
+    return studies::phase_map_study(question.asked(), question.seed());
   }
 };
 

@@ -57,17 +57,20 @@ std::vector<Array> drawn_sphere(const Query& query) {
   return {std::move(places), std::move(weights)};
 }
 
-std::vector<Field> query_fields() {
-  std::vector<Field> fields = described_fields(question::fields_of<QueryQuestion>());
-  fields.push_back(seed_field());
-  fields.push_back(only_here(
-      whole_field("shown", 1000, 0.0, 4096.0, "Keys of the picture, in three dimensions")));
-  return fields;
+struct Picture {
+  std::size_t shown = 1000;
+};
+
+template <class Visitor>
+void describe(Visitor& visit, Picture& q) {
+  visit("shown", q.shown, question::in(0.0, 4096.0), "keys of the picture, in three dimensions");
 }
 
 class QueryRoom final : public Room {
  public:
-  QueryRoom() : Room("query", "query point", "One query over keys on a sphere", query_fields()) {}
+  QueryRoom()
+      : Room("query", "query point", "One query over keys on a sphere",
+             {question::fields_of<QueryQuestion>(), question::fields_of<Picture>()}) {}
 
   void check(const Question& question) const override {
     const Query asked = query_of(question);
@@ -82,7 +85,7 @@ class QueryRoom final : public Room {
     const RunContext quiet{context.threads, context.stop, {}};
     const bool coarse = asked.draws > 2 * kCoarseDraws;
     const bool pictured =
-        asked.dimension == 3 && asked.n[0] <= static_cast<double>(question.whole("shown"));
+        asked.dimension == 3 && asked.n[0] <= static_cast<double>(question.here<Picture>().shown);
     const std::vector<Array> arrays = pictured ? drawn_sphere(asked) : std::vector<Array>{};
     const std::size_t levels = coarse ? 3 : 1;
     Query few = asked;
@@ -116,8 +119,7 @@ class QueryRoom final : public Room {
   }
 
   static Query query_of(const Question& question) {
-    return experiments::query_of(question.asked(question::fields_of<QueryQuestion>()),
-                                 question.whole("seed"));
+    return experiments::query_of(question.asked(), question.seed());
   }
 };
 

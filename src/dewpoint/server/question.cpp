@@ -4,185 +4,252 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
+#include <cctype>
 #include <cmath>
+#include <optional>
+#include <variant>
 
 #include "dewpoint/core/grid.hpp"
-#include "dewpoint/core/nearest_word.hpp"
+#include "dewpoint/experiments/layer_question.hpp"
 #include "dewpoint/server/refusal.hpp"
 
 namespace dewpoint::server {
 namespace {
 
+using question::Axis;
+using question::Field;
+using question::Kind;
+using question::Value;
+
 constexpr std::size_t kMostText = 4096;
+constexpr double kMostExact = 0x1p53;  // whole numbers of JSON
 
-const char* name_of(FieldKind kind) {
-  switch (kind) {
-    case FieldKind::number:
-      return "number";
-    case FieldKind::whole:
-      return "whole";
-    case FieldKind::list:
-      return "list";
-    case FieldKind::word:
-      return "word";
-    case FieldKind::words:
-      return "words";
-    case FieldKind::flag:
-      return "flag";
-    case FieldKind::file:
-      return "file";
+/// Every verb has one.
+struct Seeded {
+  std::size_t seed = 1;
+};
+
+template <class Visitor>
+void describe(Visitor& visit, Seeded& q) {
+  visit("seed", q.seed, question::in(0.0, kMostExact), "seed of all random streams");
+}
+
+bool is_number_list(const Field& field) { return field.is_list() && field.kind != Kind::word; }
+
+bool is_word_list(const Field& field) {
+  return field.kind == Kind::words || (field.listed && field.kind == Kind::word);
+}
+
+bool has_numbers(const Field& field) { return field.is_numeric() || is_number_list(field); }
+
+/// The field with the numbers that are answered live.
+Field live_field(Field field) {
+  const question::Live live = field.live.value_or(question::Live{});
+  question::Range& range = field.range;
+  if (live.least > range.least) {
+    range.least = live.least;
+    range.above = false;
   }
-  return "";
-}
-
-bool is_numeric(FieldKind kind) {
-  return kind == FieldKind::number || kind == FieldKind::whole || kind == FieldKind::list;
-}
-
-[[noreturn]] void refuse(const Field& field, const std::string& found, const std::string& allowed) {
-  throw Refusal(400, fmt::format("{}: {} is not {}", field.name, found, allowed), field.name);
-}
-
-std::string shortened(const Json& value) {
-  const std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
-  return text.size() <= 60 ? text : text.substr(0, 57) + "...";
-}
-
-void require_range(const Field& field, double value) {
-  if (value >= field.least && value <= field.most) return;
-  if (field.live && value > field.most) {
-    throw TooLarge(fmt::format("{}: {} is more than the {} that are answered live", field.name,
-                               value, field.most),
-                   field.name);
+  if (live.most < range.most) {
+    range.most = live.most;
+    range.below = false;
   }
-  refuse(field, fmt::format("{}", value), fmt::format("in [{}, {}]", field.least, field.most));
+  return field;
 }
 
-// A number, as a double or, where it must be whole, as an integer: 64.0 and 64 are one question.
-Json checked_number(const Field& field, const Json& value) {
-  const bool whole = field.kind == FieldKind::whole;
-  const std::string allowed =
-      fmt::format("a {}number in [{}, {}]", whole ? "whole " : "", field.least, field.most);
-  if (!value.is_number()) refuse(field, shortened(value), allowed);
-  const double number = value.get<double>();
-  if (whole && number != std::floor(number)) refuse(field, fmt::format("{}", number), allowed);
-  require_range(field, number);
-  if (field.kind == FieldKind::number) return number;
-  return static_cast<std::uint64_t>(number);
+std::size_t most_of(const RoomFields& fields, const Field& field) {
+  const auto found = fields.most.find(field.name);
+  if (found != fields.most.end()) return found->second;
+  return is_word_list(field) ? kMostLiveWords : kMostLiveNumbers;
 }
 
-// ---- lists --------------------------------------------------------------------------------------
+// ---- as the page has it -------------------------------------------------------------------------
+
+// JSON has no infinity.
+double finite(double bound) { return std::clamp(bound, -1e300, 1e300); }
+
+const char* kind_name(const Field& field) {
+  if (is_number_list(field)) return "list";
+  if (is_word_list(field)) return "words";
+  if (!field.file.empty()) return "file";
+  if (field.is_numeric()) return field.kind == Kind::whole ? "whole" : "number";
+  return field.kind == Kind::flag ? "flag" : "word";
+}
+
+Json number_json(const Field& field, double number) {
+  const bool exact = field.kind == Kind::whole && number >= 0.0 && number <= kMostExact;
+  return exact ? Json(static_cast<std::uint64_t>(number)) : Json(number);
+}
+
+/// What a field means that is not given; null: nothing.
+Json default_of(const Field& field) {
+  if (!field.grid.empty()) {
+    return is_word_list(field) ? Json(question::parse_axis(field, field.grid).words)
+                               : Json(field.grid);
+  }
+  if (!field.standard) {
+    if (field.kind == Kind::flag) return false;
+    return field.kind == Kind::words ? Json::array() : Json();
+  }
+  if (is_number_list(field)) return question::value_text(*field.standard);
+  if (field.is_numeric()) return number_json(field, std::get<double>(*field.standard));
+  return std::visit([](const auto& value) { return Json(value); }, *field.standard);
+}
+
+std::string sentence_of(const Field& field) {
+  std::string text = field.meaning;
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return field.otherwise.empty() ? text : fmt::format("{} [{}]", text, field.otherwise);
+}
+
+std::string option_of(const Field& field) { return field.positional ? "" : "--" + field.name; }
+
+Json field_json(const Field& field, const RoomFields& fields, bool here) {
+  Json json = {{"name", field.name},
+               {"kind", kind_name(field)},
+               {"default", default_of(field)},
+               {"meaning", sentence_of(field)},
+               {"option", here ? Json() : Json(option_of(field))}};
+  if (has_numbers(field)) {
+    const question::Range range = live_field(field).range;
+    json["least"] = finite(range.least);
+    json["most"] = finite(range.most);
+  }
+  if (is_number_list(field) || is_word_list(field)) json["count"] = most_of(fields, field);
+  if (is_number_list(field)) json["increasing"] = field.kind != Kind::numbers;
+  if (!field.words.empty()) json["words"] = field.words;
+  return json;
+}
+
+// ---- what is meant ------------------------------------------------------------------------------
+
+[[noreturn]] void refuse(const Field& field, const Json& found, const std::string& allowed) {
+  std::string text = found.dump(-1, ' ', true, Json::error_handler_t::replace);
+  if (text.size() > 60) text = text.substr(0, 57) + "...";
+  throw Refusal(400, fmt::format("{}: {} is not {}", field.name, text, allowed), field.name);
+}
 
 std::string list_text(const Field& field, const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
   if (value.is_number()) return fmt::format("{}", value.get<double>());
-  if (!value.is_array() || value.empty()) refuse(field, shortened(value), "a list of numbers");
+  if (value.is_string()) {
+    const auto& text = value.get_ref<const std::string&>();
+    if (text.size() > kMostText) refuse(field, value, "a short list");
+    return text;
+  }
+  if (!value.is_array() || value.empty()) refuse(field, value, "a list of numbers");
   std::vector<double> numbers;
   for (const Json& one : value) {
-    if (!one.is_number()) refuse(field, shortened(one), "a number");
+    if (!one.is_number()) refuse(field, one, "a number");
     numbers.push_back(one.get<double>());
   }
   return fmt::format("{}", fmt::join(numbers, ","));
 }
 
-// Numbers between commas, in any order.
-std::vector<double> in_any_order(const std::string& name, const std::string& text) {
-  std::vector<double> numbers;
-  const char* place = text.data();
-  const char* const end = place + text.size();
-  for (;;) {
-    double number = 0.0;
-    const auto [rest, error] = std::from_chars(place, end, number);
-    if (error != std::errc{} || !std::isfinite(number) || (rest != end && *rest != ',')) {
-      throw Refusal(400, fmt::format("{}: '{}' is not a list of numbers like 0.7,0.3", name, text),
-                    name);
-    }
-    numbers.push_back(number);
-    if (rest == end) return numbers;
-    place = rest + 1;
-  }
-}
-
-std::vector<double> numbers_of(const Field& field, const std::string& text) {
-  if (text.size() > kMostText) refuse(field, fmt::format("{} bytes", text.size()), "a short list");
-  try {
-    return field.increasing ? parse_grid(field.name, text) : in_any_order(field.name, text);
-  } catch (const Error& error) {
-    throw Refusal(400, error.what(), field.name);
-  }
-}
-
-Json checked_list(const Field& field, const Json& value) {
-  const std::string text = list_text(field, value);
-  const std::vector<double> numbers = numbers_of(field, text);
-  for (const double number : numbers) require_range(field, number);
-  if (numbers.size() > field.count) {
-    throw TooLarge(fmt::format("{}: {} numbers are more than the {} that are answered live",
-                               field.name, numbers.size(), field.count),
-                   field.name);
-  }
-  return text;
-}
-
-// ---- words --------------------------------------------------------------------------------------
-
-std::string checked_word(const Field& field, const Json& value) {
-  if (!value.is_string()) refuse(field, shortened(value), "a text");
-  const std::string word = value.get<std::string>();
+std::string plain_word(const Field& field, const Json& value) {
+  if (!value.is_string()) refuse(field, value, "a text");
+  std::string word = value.get<std::string>();
   const bool plain = std::none_of(word.begin(), word.end(), [](char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
   });
-  if (!plain || word.size() > kMostText) refuse(field, shortened(value), "a short line of text");
-  if (!field.words.empty() &&
-      std::find(field.words.begin(), field.words.end(), word) == field.words.end()) {
-    throw Refusal(400,
-                  fmt::format("{}: '{}' is not known{}", field.name, word.substr(0, 60),
-                              instead_of(word.substr(0, 60), field.words)),
-                  field.name);
-  }
+  if (!plain || word.size() > kMostText) refuse(field, value, "a short line of text");
   return word;
 }
 
-Json checked_words(const Field& field, const Json& value) {
-  if (value.is_string()) return Json::array({checked_word(field, value)});
-  if (!value.is_array()) refuse(field, shortened(value), "an array of texts");
-  if (value.size() > field.count) {
-    refuse(field, fmt::format("an array of {}", value.size()),
-           fmt::format("at most {} long here", field.count));
-  }
-  Json words = Json::array();
-  for (const Json& one : value) words.push_back(checked_word(field, one));
+std::vector<std::string> plain_words(const Field& field, const Json& value) {
+  if (value.is_string()) return {plain_word(field, value)};
+  if (!value.is_array()) refuse(field, value, "an array of texts");
+  std::vector<std::string> words;
+  for (const Json& one : value) words.push_back(plain_word(field, one));
   return words;
 }
 
-Json checked(const Field& field, const Json& value) {
-  if (value.is_null() && field.standard.is_null()) return nullptr;
-  switch (field.kind) {
-    case FieldKind::number:
-    case FieldKind::whole:
-      return checked_number(field, value);
-    case FieldKind::list:
-      return checked_list(field, value);
-    case FieldKind::word:
-    case FieldKind::file:
-      return checked_word(field, value);
-    case FieldKind::words:
-      return checked_words(field, value);
-    case FieldKind::flag:
-      if (!value.is_boolean()) refuse(field, shortened(value), "true or false");
-      return value;
+/// The value as one writes it, and what it means.
+struct Meant {
+  Json written;
+  std::variant<Value, Axis> value;
+  std::vector<double> numbers = {};  // all of them
+  std::size_t words = 0;             // how many
+};
+
+Meant numbers_meant(const Field& field, const Json& value) {
+  const std::string text = list_text(field, value);
+  if (field.is_numeric()) {
+    Axis axis{field.name, parse_grid(field.name, text)};
+    return {text, axis, axis.values};
   }
-  return nullptr;
+  const question::Numbers numbers = field.kind == Kind::numbers
+                                        ? question::parse_numbers(field.name, text)
+                                        : question::Numbers{parse_grid(field.name, text)};
+  return {text, Value(question::text_of(numbers)), numbers.values};
+}
+
+Meant words_meant(const Field& field, const Json& value) {
+  const std::vector<std::string> words = plain_words(field, value);
+  if (field.kind == Kind::words) return {words, Value(words), {}, words.size()};
+  const Axis axis = question::parse_axis(field, fmt::format("{}", fmt::join(words, " ")));
+  return {words, axis, {}, words.size()};
+}
+
+Meant meant_by(const Field& field, const Json& value) {
+  if (is_number_list(field)) return numbers_meant(field, value);
+  if (is_word_list(field)) return words_meant(field, value);
+  if (field.is_numeric()) {
+    if (!value.is_number()) refuse(field, value, question::allowed_text(live_field(field)));
+    const auto number = value.get<double>();
+    return {number_json(field, number), Value(number), {number}};
+  }
+  if (field.kind == Kind::flag) {
+    if (!value.is_boolean()) refuse(field, value, question::allowed_text(field));
+    return {value, Value(value.get<bool>())};
+  }
+  const std::string word = plain_word(field, value);
+  return {word, Value(word)};
+}
+
+/// Throws Error{bad_value}, naming the range that is answered live, unless the verb takes it.
+void expect_taken(const Field& field, const Meant& meant) {
+  Field each = field;
+  if (!field.is_numeric()) each.kind = field.kind == Kind::counts ? Kind::whole : Kind::number;
+  const Field live = live_field(each);
+  for (const double number : meant.numbers) {
+    const bool too_large = each.range.contains(number) && !live.range.contains(number);
+    question::expect_allowed(too_large ? each : live, number);
+  }
+  const auto* value = std::get_if<Value>(&meant.value);
+  if (value != nullptr && meant.numbers.empty()) question::expect_allowed(field, *value);
+}
+
+/// Why it is not answered live; empty: it is.
+std::string excess(const Field& field, const Meant& meant, std::size_t most) {
+  const question::Range range = live_field(field).range;
+  for (const double number : meant.numbers) {
+    if (range.contains(number)) continue;
+    const bool above = number >= range.most;
+    return fmt::format("{}: {} is {} than the {} that are answered live", field.name, number,
+                       above ? "more" : "less", above ? range.most : range.least);
+  }
+  const std::size_t count = std::max(meant.numbers.size(), meant.words);
+  if (count <= most) return {};
+  return fmt::format("{}: {} {} are more than the {} that are answered live", field.name, count,
+                     meant.words > 0 ? "words" : "numbers", most);
+}
+
+/// What a field means that is not given.
+Json silent_value(const Field& field, const std::vector<Field>& fields, const Json& asked) {
+  const bool said_otherwise = std::any_of(fields.begin(), fields.end(), [&](const Field& other) {
+    return are_alternatives(field, other) && asked.contains(other.name) &&
+           !asked[other.name].is_null();
+  });
+  return said_otherwise ? Json() : default_of(field);
 }
 
 // ---- the command --------------------------------------------------------------------------------
 
-std::string value_text(const Json& value) {
+std::string written_text(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_array()) {
     std::string all;
-    for (const Json& one : value) all += (all.empty() ? "" : ",") + value_text(one);
+    for (const Json& one : value) all += (all.empty() ? "" : ",") + written_text(one);
     return all;
   }
   if (value.is_number_float()) return fmt::format("{}", value.get<double>());
@@ -190,226 +257,83 @@ std::string value_text(const Json& value) {
 }
 
 std::string option_text(const Field& field, const Json& value, const std::string& folder) {
-  if (field.page_only || value.is_null()) return {};
-  const Json& standard = field.verb_standard.is_discarded() ? field.standard : field.verb_standard;
-  if (value == standard && !field.option.empty()) return {};
-  if (field.kind == FieldKind::flag) {
-    return value.get<bool>() ? fmt::format(" {}", field.option) : std::string();
-  }
-  if (field.kind == FieldKind::words) {
+  const std::string option = field.positional ? "" : " " + option_of(field);
+  if (field.kind == Kind::flag) return value.get<bool>() ? option : "";
+  if (is_word_list(field)) {
     std::string all;
-    for (const Json& one : value) {
-      all += fmt::format(" {} {}", field.option, shell_word(one.get<std::string>()));
-    }
+    for (const Json& one : value) all += option + " " + shell_word(one.get<std::string>());
     return all;
   }
-  const std::string prefix = field.kind == FieldKind::file ? folder : std::string();
-  const std::string word = shell_word(prefix + value_text(value));
-  return field.option.empty() ? " " + word : fmt::format(" {} {}", field.option, word);
-}
-
-/// What a field means that is not given.
-Json silent_value(const Field& field, const Json& asked) {
-  const bool otherwise = std::any_of(
-      field.alternatives.begin(), field.alternatives.end(),
-      [&](const std::string& name) { return asked.contains(name) && !asked[name].is_null(); });
-  return otherwise ? Json() : field.standard;
-}
-
-Field field_with(std::string name, FieldKind kind, Json standard, std::string meaning) {
-  Field field;
-  field.option = "--" + name;
-  field.name = std::move(name);
-  field.kind = kind;
-  field.standard = std::move(standard);
-  field.meaning = std::move(meaning);
-  return field;
-}
-
-Field bounded(Field field, double least, double most) {
-  field.least = least;
-  field.most = most;
-  return field;
+  return option + " " + shell_word((field.file.empty() ? "" : folder) + written_text(value));
 }
 
 }  // namespace
 
-Json Field::to_json() const {
-  Json json = {{"name", name},
-               {"kind", name_of(kind)},
-               {"default", standard},
-               {"meaning", meaning},
-               {"option", page_only ? Json() : Json(option)}};
-  if (is_numeric(kind)) {
-    json["least"] = least;
-    json["most"] = most;
+std::vector<Field> RoomFields::all() const {
+  std::vector<Field> all = question;
+  const auto& seed = question::fields_of<Seeded>();
+  all.insert(all.end(), seed.begin(), seed.end());
+  all.insert(all.end(), here.begin(), here.end());
+  return all;
+}
+
+Json RoomFields::to_json() const {
+  Json json = Json::array();
+  for (const Field& field : all()) {
+    json.push_back(field_json(field, *this, question::find_field(here, field.name) != nullptr));
   }
-  if (kind == FieldKind::list || kind == FieldKind::words) json["count"] = count;
-  if (kind == FieldKind::list) json["increasing"] = increasing;
-  if (!words.empty()) json["words"] = words;
   return json;
 }
 
-Field number_field(std::string name, Json standard, double least, double most,
-                   std::string meaning) {
-  if (!standard.is_null()) standard = standard.get<double>();
-  return bounded(
-      field_with(std::move(name), FieldKind::number, std::move(standard), std::move(meaning)),
-      least, most);
-}
-
-Field whole_field(std::string name, Json standard, double least, double most, std::string meaning) {
-  if (!standard.is_null()) standard = standard.get<std::uint64_t>();
-  return bounded(
-      field_with(std::move(name), FieldKind::whole, std::move(standard), std::move(meaning)), least,
-      most);
-}
-
-Field list_field(std::string name, Json standard, double least, double most, std::size_t count,
-                 std::string meaning) {
-  Field field =
-      field_with(std::move(name), FieldKind::list, std::move(standard), std::move(meaning));
-  field.count = count;
-  return bounded(std::move(field), least, most);
-}
-
-Field word_field(std::string name, Json standard, std::vector<std::string> words,
-                 std::string meaning) {
-  Field field =
-      field_with(std::move(name), FieldKind::word, std::move(standard), std::move(meaning));
-  field.words = std::move(words);
-  return field;
-}
-
-Field words_field(std::string name, Json standard, std::size_t count, std::string meaning) {
-  Field field =
-      field_with(std::move(name), FieldKind::words, std::move(standard), std::move(meaning));
-  field.count = count;
-  return field;
-}
-
-Field flag_field(std::string name, std::string meaning) {
-  return field_with(std::move(name), FieldKind::flag, false, std::move(meaning));
-}
-
-Field seed_field() { return whole_field("seed", 1, 0.0, 0x1p53, "Seed of all random streams"); }
-
-namespace {
-
-// JSON has no infinity.
-double finite(double bound) { return std::clamp(bound, -1e300, 1e300); }
-
-Json standard_of(const question::Field& described, bool list) {
-  if (list && !described.grid.empty()) return described.grid;
-  if (described.listed && !described.grid.empty()) {
-    return question::parse_axis(described, described.grid).words;
-  }
-  if (described.kind == question::Kind::flag) return false;
-  if (!described.standard) return nullptr;
-  if (list) return question::value_text(*described.standard);
-  return std::visit([](const auto& value) { return Json(value); }, *described.standard);
-}
-
-FieldKind kind_of(const question::Field& described, bool list) {
-  if (list) return FieldKind::list;
-  switch (described.kind) {
-    case question::Kind::number:
-      return FieldKind::number;
-    case question::Kind::whole:
-      return FieldKind::whole;
-    case question::Kind::flag:
-      return FieldKind::flag;
-    case question::Kind::word:
-    case question::Kind::numbers:
-    case question::Kind::grid:
-    case question::Kind::counts:
-    case question::Kind::words:
-    case question::Kind::seed:
-      break;
-  }
-  return described.listed ? FieldKind::words : FieldKind::word;
-}
-
-std::string sentence_of(const question::Field& described) {
-  std::string text = described.meaning;
-  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-  return described.otherwise.empty() ? text : fmt::format("{} [{}]", text, described.otherwise);
-}
-
-bool is_list(const question::Field& described) {
-  return described.kind == question::Kind::numbers || (described.listed && described.is_numeric());
-}
-
-/// Words of a list as a command line would have them, or the list of numbers.
-std::string axis_text(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  std::string text;
-  for (const Json& word : value) text += word.get<std::string>() + " ";
-  return text;
-}
-
-}  // namespace
-
-std::vector<Field> described_fields(const std::vector<question::Field>& described) {
-  std::vector<Field> fields;
-  for (const question::Field& one : described) {
-    const bool list = is_list(one);
-    Field field =
-        field_with(one.name, kind_of(one, list), standard_of(one, list), sentence_of(one));
-    if (field.kind == FieldKind::whole && !field.standard.is_null()) {
-      field.standard = static_cast<std::uint64_t>(field.standard.get<double>());
-    }
-    const question::Live live = one.live.value_or(question::Live{});
-    field = bounded(std::move(field), finite(std::max(one.range.least, live.least)),
-                    finite(std::min(one.range.most, live.most)));
-    field.live = one.live.has_value();
-    field.count = field.kind == FieldKind::words ? kMostLiveWords : kMostLiveNumbers;
-    field.increasing = one.kind != question::Kind::numbers;
-    field.words = one.words;
-    for (const question::Field& other : described) {
-      if (are_alternatives(one, other)) field.alternatives.push_back(other.name);
-    }
-    fields.push_back(std::move(field));
-  }
-  return fields;
-}
-
-Field with_verb_standard(Field field, Json standard) {
-  field.verb_standard = std::move(standard);
-  return field;
-}
-
-Field live(Field field) {
-  field.live = true;
-  return field;
-}
-
-Field only_here(Field field) {
-  field.page_only = true;
-  field.option.clear();
-  return field;
-}
-
-Question::Question(std::string verb, const std::vector<Field>& fields, const Json& asked,
-                   std::string folder)
-    : command_("dewpoint " + verb) {
+Question::Question(const std::string& verb, const RoomFields& fields, const Json& asked,
+                   const std::string& folder)
+    : program_("dewpoint " + verb) {
   if (!asked.is_object()) throw Refusal(400, "question: is not a JSON object", "question");
-  std::vector<std::string> known;
-  for (const Field& field : fields) known.push_back(field.name);
-  refuse_unknown_fields(asked, known);
-  std::optional<TooLarge> too_large;  // all else must be right before it is said
-  for (const Field& field : fields) {
-    const auto found = asked.find(field.name);
-    const bool silent = found == asked.end() || (found->is_null() && !field.standard.is_null());
-    try {
-      values_[field.name] = silent ? silent_value(field, asked) : checked(field, *found);
-    } catch (const TooLarge& refusal) {
-      values_[field.name] = *found;
-      if (!too_large) too_large = refusal;
-    }
-    command_ += option_text(field, values_[field.name], folder);
+  const std::vector<Field> all = fields.all();
+  refuse_unknown_fields(asked, question::names_of(all));
+  try {
+    fill_in(fields, asked, folder);
+  } catch (const Error& error) {
+    throw refusal_of(error, question::names_of(all));
   }
-  if (too_large) throw too_large->with_command(command_);
+}
+
+void Question::fill_in(const RoomFields& fields, const Json& asked, const std::string& folder) {
+  const std::vector<Field> all = fields.all();
+  std::string too_large, of_field;  // all else must be right before it is said
+  for (const Field& field : all) {
+    const auto found = asked.find(field.name);
+    const bool silent = found == asked.end() || found->is_null();
+    const Json value = silent ? silent_value(field, all, asked) : *found;
+    values_[field.name] = nullptr;
+    if (value.is_null()) continue;
+    const Meant meant = meant_by(field, value);
+    expect_taken(field, meant);
+    values_[field.name] = meant.written;
+    if (too_large.empty()) {
+      too_large = excess(field, meant, most_of(fields, field));
+      of_field = field.name;
+    }
+    if (const auto* axis = std::get_if<Axis>(&meant.value)) {
+      asked_.grid.push_back(*axis);
+    } else if (meant.written != Json(false)) {
+      asked_.fixed[field.name] = std::get<Value>(meant.value);
+    }
+  }
+  question::expect_consistent(all, asked_.first_point());
+  for (const Field& field : experiments::of_verb(all)) {
+    const bool here = question::find_field(fields.here, field.name) != nullptr;
+    const Json& value = values_[field.name];
+    const bool said = !value.is_null() && (field.positional || value != default_of(field));
+    if (said && !here) options_.emplace_back(field.name, option_text(field, value, folder));
+  }
+  if (!too_large.empty()) throw TooLarge(too_large, of_field).with_command(command());
+  seed_ = question::question_of<Seeded>(asked_.fixed).seed;
+  asked_.fixed.erase("seed");
+  for (const Field& field : fields.here) {
+    auto own = asked_.fixed.extract(field.name);
+    if (!own.empty()) here_.insert(std::move(own));
+  }
 }
 
 std::vector<std::string> Question::names() const {
@@ -418,54 +342,36 @@ std::vector<std::string> Question::names() const {
   return names;
 }
 
-double Question::number(const std::string& name) const { return values_.at(name).get<double>(); }
-
-std::optional<double> Question::optional_number(const std::string& name) const {
-  return given(name) ? std::optional(number(name)) : std::nullopt;
-}
-
-std::size_t Question::whole(const std::string& name) const {
-  return values_.at(name).get<std::size_t>();
-}
-
-std::string Question::text(const std::string& name) const {
-  return values_.at(name).get<std::string>();
-}
-
-std::vector<double> Question::list(const std::string& name) const {
-  const std::string text = values_.at(name).get<std::string>();
-  return text.find(':') == std::string::npos ? in_any_order(name, text) : parse_grid(name, text);
-}
-
-std::vector<std::string> Question::words(const std::string& name) const {
-  return values_.at(name).get<std::vector<std::string>>();
-}
-
-bool Question::flag(const std::string& name) const { return values_.at(name).get<bool>(); }
-
-question::Asked Question::asked(const std::vector<question::Field>& described) const {
-  question::Asked asked;
-  for (const question::Field& field : described) {
-    const Json& value = values_.at(field.name);
-    if (value.is_null() || value == Json(false)) continue;
-    if (field.listed) {
-      asked.grid.push_back(question::parse_axis(field, axis_text(value)));
-    } else if (value.is_boolean()) {
-      asked.fixed[field.name] = true;
-    } else if (value.is_number()) {
-      asked.fixed[field.name] = value.get<double>();
+std::string Question::key() const {
+  question::Point point = asked_.fixed;
+  point.insert(here_.begin(), here_.end());
+  point["seed"] = static_cast<double>(seed_);
+  for (const Axis& axis : asked_.grid) {
+    if (axis.words.empty()) {
+      point[axis.name] = question::text_of(question::Numbers{axis.values});
     } else {
-      asked.fixed[field.name] = question::parse_value(field, value.get<std::string>());
+      point[axis.name] = axis.words;
     }
   }
-  question::expect_consistent(described, asked.first_point());
-  return asked;
+  for (auto& [name, value] : point) {
+    const auto* words = std::get_if<std::vector<std::string>>(&value);
+    if (words != nullptr) value = fmt::format("{}", fmt::join(*words, "\n"));
+  }
+  return question::canonical_text(point);
+}
+
+std::string Question::command(const std::vector<std::string>& left_out) const {
+  std::string command = program_;
+  for (const auto& [name, option] : options_) {
+    if (std::find(left_out.begin(), left_out.end(), name) == left_out.end()) command += option;
+  }
+  return command;
 }
 
 std::vector<std::pair<std::string, std::string>> Question::parameters() const {
   std::vector<std::pair<std::string, std::string>> pairs;
   for (const auto& [name, value] : values_.items()) {
-    if (!value.is_null()) pairs.emplace_back(name, value_text(value));
+    if (!value.is_null()) pairs.emplace_back(name, written_text(value));
   }
   return pairs;
 }

@@ -1,15 +1,16 @@
-// What a room may be asked: fields with their kinds, ranges and defaults; and one question, checked
-// and complete.
+// What a room may be asked, and one question: checked and complete.
 //
-// A field is named as the option of the verb that the room stands for, and a list is written as on
-// the command line, so that a question is a command (design/0012-explorer.md).
+// A room asks what its verb asks, by the same description (question/field.hpp). A field is named as
+// the option of the verb, and a list is written as on the command line, so that a question is a
+// command (design/0012-explorer.md).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
-#include <optional>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dewpoint/question/asked.hpp"
@@ -17,92 +18,62 @@
 
 namespace dewpoint::server {
 
-enum class FieldKind { number, whole, list, word, words, flag, file };
-
-struct Field {
-  std::string name;
-  FieldKind kind = FieldKind::number;
-  Json standard;                        // what a missing field means; null: not given
-  std::string meaning;                  // half a line
-  double least = 0.0;                   // of numbers, and of each of a list
-  double most = 0.0;                    //
-  std::size_t count = 1;                // most entries of a list or of words
-  bool increasing = true;               // a list must be
-  std::vector<std::string> words = {};  // the only ones allowed; empty: any
-  std::string option = {};  // of the verb: "--n"; "": an argument; nothing: see `page_only`
-  Json verb_standard = Json(Json::value_t::discarded);  // the verb's own default, if another
-  std::vector<std::string> alternatives = {};  // with one of them given, nothing is its default
-  bool page_only = false;                      // the verb has no such option
-  bool live = false;                           // the verb takes more than `most`
-
-  [[nodiscard]] Json to_json() const;
-};
-
-// Fields by kind; the option is the name behind "--".
-[[nodiscard]] Field number_field(std::string name, Json standard, double least, double most,
-                                 std::string meaning);
-[[nodiscard]] Field whole_field(std::string name, Json standard, double least, double most,
-                                std::string meaning);
-[[nodiscard]] Field list_field(std::string name, Json standard, double least, double most,
-                               std::size_t count, std::string meaning);
-[[nodiscard]] Field word_field(std::string name, Json standard, std::vector<std::string> words,
-                               std::string meaning);
-[[nodiscard]] Field words_field(std::string name, Json standard, std::size_t count,
-                                std::string meaning);
-[[nodiscard]] Field flag_field(std::string name, std::string meaning);
-/// Whole numbers from 0 to 2^53, default 1.
-[[nodiscard]] Field seed_field();
-
 /// Most numbers of a list that are answered live, and most words.
 inline constexpr std::size_t kMostLiveNumbers = 64;
 inline constexpr std::size_t kMostLiveWords = 6;
 
-/// The fields of a described question, as far as they are answered live; lists as the verb has
-/// them.
-[[nodiscard]] std::vector<Field> described_fields(const std::vector<question::Field>& described);
+struct RoomFields {
+  std::vector<question::Field> question;         // of the verb, as far as they are answered live
+  std::vector<question::Field> here = {};        // that the verb has not
+  std::map<std::string, std::size_t> most = {};  // of a list, where it is not as above
 
-/// What the verb takes where the option is not given, if that is not the room's default.
-[[nodiscard]] Field with_verb_standard(Field field, Json standard);
-/// `most` is what is answered live; the verb takes more.
-[[nodiscard]] Field live(Field field);
-/// No option of the verb.
-[[nodiscard]] Field only_here(Field field);
+  /// In the order of the page: the question, a seed, what is only here.
+  [[nodiscard]] std::vector<question::Field> all() const;
+  /// An array of {"name", "kind", "default", "meaning", "option", ..}.
+  [[nodiscard]] Json to_json() const;
+};
 
 class Question {
  public:
-  /// Checks every field of `asked` and fills in the others. `folder` stands before files in the
-  /// command. Throws Refusal{400} naming the field, its value and what is allowed, or, where only
-  /// the command line takes that much, TooLarge with the command.
-  ///   Properties  (1) Question(fields, question.values()) has the same values.
-  ///               (2) the order and the writing of numbers in `asked` do not matter.
-  Question(std::string verb, const std::vector<Field>& fields, const Json& asked,
-           std::string folder = {});
+  /// Checks what is asked, each field and all together, and fills in the others. `folder` stands
+  /// before files in the command. Throws Refusal{400} naming the field, its value and what is
+  /// allowed, or, where only the command line takes that much, TooLarge with the command.
+  ///   Properties  (1) Question(.., question.values()) has the same values.
+  ///               (2) the order and the writing of numbers in `asked` do not matter to key().
+  Question(const std::string& verb, const RoomFields& fields, const Json& asked,
+           const std::string& folder = {});
 
   /// Every field, in the order of the fields; lists as texts.
   [[nodiscard]] const Json& values() const { return values_; }
   [[nodiscard]] std::vector<std::string> names() const;
+  /// The same text for every question with the same values.
+  [[nodiscard]] std::string key() const;
 
-  [[nodiscard]] bool given(const std::string& name) const { return !values_.at(name).is_null(); }
-  [[nodiscard]] double number(const std::string& name) const;
-  [[nodiscard]] std::optional<double> optional_number(const std::string& name) const;
-  [[nodiscard]] std::size_t whole(const std::string& name) const;
-  [[nodiscard]] std::string text(const std::string& name) const;
-  [[nodiscard]] std::vector<double> list(const std::string& name) const;
-  [[nodiscard]] std::vector<std::string> words(const std::string& name) const;
-  [[nodiscard]] bool flag(const std::string& name) const;
+  /// What is asked of the verb, beside the seed.
+  [[nodiscard]] const question::Asked& asked() const { return asked_; }
+  [[nodiscard]] std::size_t seed() const { return seed_; }
+  /// What is asked of the room alone.
+  template <class Here>
+  [[nodiscard]] Here here() const {
+    return question::question_of<Here>(here_);
+  }
 
-  /// What was asked of described fields: checked one by one and together.
-  [[nodiscard]] question::Asked asked(const std::vector<question::Field>& described) const;
-
-  /// The command line, with every option that differs from the verb's default; quoted for a shell.
-  [[nodiscard]] const std::string& command() const { return command_; }
+  /// The command line, with every option that differs from the verb's default but these; quoted for
+  /// a shell.
+  [[nodiscard]] std::string command(const std::vector<std::string>& left_out = {}) const;
 
   /// As studies keep parameters: what was given, as text.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> parameters() const;
 
  private:
+  void fill_in(const RoomFields& fields, const Json& asked, const std::string& folder);
+
   Json values_ = Json::object();
-  std::string command_;
+  std::string program_;                                            // and its verb
+  std::vector<std::pair<std::string, std::string>> options_ = {};  // of the command, by field
+  question::Asked asked_ = {};
+  question::Point here_ = {};
+  std::size_t seed_ = 1;
 };
 
 /// A text as one word of a shell.

@@ -9,9 +9,7 @@
 namespace dewpoint::server {
 
 Json Room::to_json() const {
-  Json fields = Json::array();
-  for (const Field& field : fields_) fields.push_back(field.to_json());
-  return {{"room", name_}, {"verb", verb_}, {"title", title_}, {"fields", fields}};
+  return {{"room", name_}, {"verb", verb_}, {"title", title_}, {"fields", fields_.to_json()}};
 }
 
 std::vector<std::unique_ptr<Room>> make_rooms(const StudyFolder& folder) {
@@ -36,7 +34,7 @@ void require_live_work(double work, const std::string& field) {
 
 store::StudyRecord study_of(const Room& room, const Question& question, std::vector<Frame> frames) {
   store::StudyRecord study =
-      store::begin_study(room.verb(), question.whole("seed"), room.command(question));
+      store::begin_study(room.verb(), question.seed(), room.command(question));
   study.parameters = question.parameters();
   study.frames = std::move(frames);
   return study;

@@ -40,7 +40,7 @@ using Publish = std::function<void(Result&&)>;
 
 class Room {
  public:
-  Room(std::string name, std::string verb, std::string title, std::vector<Field> fields)
+  Room(std::string name, std::string verb, std::string title, RoomFields fields)
       : name_(std::move(name)),
         verb_(std::move(verb)),
         title_(std::move(title)),
@@ -51,7 +51,7 @@ class Room {
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& verb() const { return verb_; }
-  [[nodiscard]] const std::vector<Field>& fields() const { return fields_; }
+  [[nodiscard]] const RoomFields& fields() const { return fields_; }
   /// {"room", "verb", "title", "fields"}.
   [[nodiscard]] Json to_json() const;
 
@@ -77,7 +77,7 @@ class Room {
   std::string name_;
   std::string verb_;
   std::string title_;
-  std::vector<Field> fields_;
+  RoomFields fields_;
 };
 
 /// All rooms, in the order of the page. The folder is that of `heads`, and outlives them.
