@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -97,6 +99,14 @@ void describe(Visitor& visit, AsJson& q) {
   describe_json(visit, q.json);
 }
 
+// Those that say how a text looks.
+std::vector<question::Field> texts_alone(const std::vector<question::Field>& fields) {
+  std::vector<question::Field> some;
+  std::ranges::copy_if(fields, std::back_inserter(some),
+                       [](const question::Field& field) { return field.not_with == "json"; });
+  return some;
+}
+
 }  // namespace
 
 Program::Program()
@@ -142,11 +152,14 @@ Verb verb_of(const char* name, const char* about, const char* example,
     const auto options = std::make_shared<QuestionOptions>(program, verb, fields);
     const auto as_json =
         std::make_shared<QuestionOptions>(program, verb, question::fields_of<AsJson>());
-    set_call(verb, [&program, options, as_json, answer] {
+    set_call(verb, [&program, &fields, options, as_json, answer] {
       program.ask = [&program, options, answer] { return answer(*options, program); };
-      program.action = [&program, as_json] {
+      program.action = [&program, &fields, options, as_json] {
+        const bool json = as_json->asked().first<AsJson>().json;
+        if (json)
+          options->refuse(texts_alone(fields), "is given beside json, where it means nothing");
         const Answer answered = program.ask();
-        print(answered, as_json->asked().first<AsJson>().json);
+        print(answered, json);
         return answered.status;
       };
     });

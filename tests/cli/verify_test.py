@@ -79,7 +79,7 @@ class Verify(ProgramTest):
         message = self.refuse(2, "verify", "--only", "nonsense")
         self.assertNotIn("did you mean", message)
         self.assertIn("dewpoint verify --list", message)
-        self.assertIn("markdown: true is given beside json",
+        self.assertIn("markdown: is given beside json",
                       self.refuse(2, "verify", "--only", PLAIN, "--json", "--markdown"))
 
 

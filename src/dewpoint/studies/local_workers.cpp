@@ -12,18 +12,23 @@ namespace {
 
 int threads_or_all(int threads) { return threads > 0 ? threads : tbb::info::default_concurrency(); }
 
+// How many pools may be there at once, each with workers of its own: those of the explorer's jobs.
+constexpr int kPoolsAtOnce = 16;
+
 }  // namespace
 
-// One thread more than compute: the one that waits counts for oneTBB too. Of several limits that
-// are set at the same time the smallest holds for all, so none is below what the machine has: how
-// many compute here, the arena says.
+// Of several limits that are set at the same time the smallest holds for all, and oneTBB hands its
+// workers to one arena until that has no task left. So the limit is enough for all pools, or the
+// last one would wait for the first; how many compute in each, its arena says. One thread more: the
+// one that waits counts too.
 ThreadPool::ThreadPool(const Experiment& experiment, std::uint64_t seed, int threads, int rank)
     : experiment_(experiment),
       seed_(seed),
       threads_(threads),
       rank_(rank),
-      parallelism_(tbb::global_control::max_allowed_parallelism,
-                   static_cast<std::size_t>(std::max(threads, threads_or_all(0))) + 1),
+      parallelism_(
+          tbb::global_control::max_allowed_parallelism,
+          static_cast<std::size_t>(kPoolsAtOnce * std::max(threads, threads_or_all(0))) + 1),
       arena_(threads, 0) {}
 
 ThreadPool::~ThreadPool() {
