@@ -120,7 +120,7 @@ StudyFigure figure_1() {
               "Colour is the contraction λ, the mean over pairs of tokens of (1 − cos after)/(1 − "
               "cos before): 1 leaves all angles alone, 0 is collapse. Across is the correlation ρ "
               "of the "
-              "tokens, up the scaling γ. Look at the border between dark and bright: spread over "
+              "tokens, up the scale γ. Look at the border between dark and bright: spread over "
               "most of the panel for d = 8, a narrow band along the dashed curve for d = 512.",
           .paper =
               "Theorem 2.1 puts the transition of a simplex at γ = 1/(1 − ρ), dashed here, and "

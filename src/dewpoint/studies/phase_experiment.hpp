@@ -26,7 +26,8 @@ namespace dewpoint::studies {
 /// exact for simplex tokens, the limit d → ∞ for equicorrelated ones, unknown for others and under
 /// a mask. critical_gamma = 1/(1 − ρ), unknown for tokens without a correlation.
 ///
-/// critical_gamma_at_finite_d = the annealed line of equicorrelated tokens (theory/critical_line.hpp).
+/// critical_gamma_at_finite_d = the annealed line of equicorrelated tokens
+/// (theory/critical_line.hpp).
 ///
 ///   Properties  (1) equals MapReplica, and elsewhere phase_point, bit for bit.
 ///               (2) a point's values do not depend on the tile.
