@@ -549,15 +549,15 @@ class Manners(ServeTest):
                 connection = self.server.connect()
                 connection.request("GET", f"/api/jobs/{view['job']}/events",
                                    headers=self.server.bearer)
-                self.assertEqual(connection.getresponse().status, 200)
-                held.append(connection)
+                held.append(connection.getresponse())  # who drops it closes the stream
+                self.assertEqual(held[-1].status, 200)
             answer = self.server.get(f"/api/jobs/{view['job']}/events")
             self.assert_refused(answer, 503)
             self.assertEqual(answer.headers["retry-after"], "1")
             self.assertEqual(self.server.get("/api/about").status, 200)
         finally:
-            for connection in held:
-                connection.close()
+            for response in held:
+                response.close()
 
 
 class Starting(ServeTest):
